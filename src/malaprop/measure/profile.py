@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -162,14 +162,6 @@ class ProfilePoint:
     success: Estimate
     """How often an observer without context guesses a word right, all words equally likely."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
-        return asdict(self) | {
-            "success": self.success.value,
-            "success_interval": self.success.interval,
-            "at_least": bool(self.success.bound),
-        }
-
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
@@ -196,22 +188,6 @@ class Profile:
     def bounded(self) -> bool:
         """Whether only bounds on the best guess by occurrences are known."""
         return any(success.over == BEST_GUESS for success in self.occurrences.values())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
-        return asdict(self) | {
-            "curve": [point.to_dict() for point in self.curve],
-            "occurrences": [
-                {
-                    "occurrences": times,
-                    "value": success.value,
-                    "interval": success.interval,
-                    "at_least": bool(success.bound),
-                    "bounds": success.over == BEST_GUESS,
-                }
-                for times, success in self.occurrences.items()
-            ],
-        }
 
 
 def profile_of(

@@ -3,12 +3,10 @@ similarity.
 """
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -106,10 +104,6 @@ class Similarity:
 
 # What a statistic of words is, and what it is computed from: rows of a law, or draws.
 
-_registry: dict[str, "Statistic"] = {}
-registry = MappingProxyType(_registry)
-"""All statistics by name, in the order in which they are shown."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -124,14 +118,20 @@ class Options:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows:
-    """Whole rows of a law: the probability of each output, for some words."""
+class _Words:
+    """Some words of a lexicon, and how similar words are."""
 
     space: MetricSpace
     ids: Ids
-    log_probabilities: Floats
     similarity: Similarity
     options: Options
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows(_Words):
+    """Whole rows of a law: the probability of each output, for some words."""
+
+    log_probabilities: Floats
 
     @cached_property
     def probabilities(self) -> Floats:
@@ -145,16 +145,16 @@ class Rows:
             missed = self.options.runs * np.log1p(-np.minimum(self.probabilities, 1.0))
         return np.asarray(-np.expm1(missed))
 
+    def expected(self, values: Floats) -> Floats:
+        """Return the mean of a number for each output, by the law."""
+        return np.asarray(np.einsum("ij,ij->i", self.probabilities, values))
+
 
 @dataclass(frozen=True, kw_only=True)
-class Draws:
+class Draws(_Words):
     """Draws for some words: (words, runs)."""
 
-    space: MetricSpace
-    ids: Ids
     drawn: Ids
-    similarity: Similarity
-    options: Options
 
     @cached_property
     def shares(self) -> list[tuple[Ids, Floats]]:
@@ -167,289 +167,205 @@ class Draws:
         return np.array([of_shares(shares) for _, shares in self.shares], np.float64)
 
 
-class Statistic(ABC):
-    """A number for each word. Defining a subclass with a `name` registers it."""
+@dataclass(frozen=True, kw_only=True)
+class Statistic:
+    """A number for each word, computed from a law or estimated from draws."""
 
-    name: ClassVar[str]
-    title: ClassVar[str]
+    name: str
+    title: str
     """What it is, in a few words."""
-    worst: ClassVar[Literal["high", "low"]] = "low"
+    exact: Callable[[Rows], Floats] | None
+    """Computes it from rows of a law; None for K_w, which takes all rows: see `_counts`."""
+    sampled: Callable[[Draws], Floats]
+    """Estimates it from draws, a number for each word; or, of a `mean`, for each draw."""
+    mean: bool = False
+    """Whether it is the mean of a number for each draw."""
+    bounds: Callable[[int, int], tuple[float, float]] = lambda size, runs: (0.0, math.inf)
+    """The least and the largest value that is possible with so many words and runs."""
+    worst: Literal["high", "low"] = "low"
     """Which end of the scale protects a word least."""
-    needs_all_rows: ClassVar[bool] = False
-    """Whether it compares what other words make of the same output: then it has `of_law`."""
+    metric: str = ""
+    """The only metric in which it says anything; it is left out with others."""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if "name" in vars(cls):
-            _registry[cls.name] = cls()
-
-    def applies(self, space: MetricSpace) -> bool:
-        """Whether the statistic says anything on a lexicon; it is left out where it does not."""
-        return True
-
-    def bounds(self, size: int, runs: int) -> tuple[float, float]:
-        """Return the least and the largest value that is possible with so many words and runs."""
-        return 0.0, math.inf
-
-    def exact(self, rows: Rows) -> Floats:
-        """Compute the statistic from rows of a law."""
-        raise NotImplementedError(f"{self.name} needs all rows of a law.")
-
-    def of_law(
-        self,
-        channel: LawChannel[Law],
-        ids: Ids,
-        options: Options,
-        rng: Generator,
-        progress: Progress | None,
-    ) -> Floats:
-        """Compute the statistic from all rows of a law."""
-        raise NotImplementedError(f"{self.name} needs some rows of a law.")
-
-    @abstractmethod
-    def sampled(self, draws: Draws) -> Floats:
+    def of_draws(self, draws: Draws) -> Floats:
         """Estimate the statistic from draws."""
+        values = self.sampled(draws)
+        return np.asarray(values.mean(axis=1)) if self.mean else values
 
 
-class MeanStatistic(Statistic):
-    """A statistic that is the mean of a number for each draw."""
-
-    @abstractmethod
-    def each(self, draws: Draws) -> Floats:
-        """Return the number for each draw: (words, runs)."""
-
-    def sampled(self, draws: Draws) -> Floats:
-        """Average the numbers of each word's draws."""
-        return np.asarray(self.each(draws).mean(axis=1))
+# K_w, S_w on a hierarchy, and others whose estimates take more than a line.
 
 
-# The statistics, in the order in which they are shown.
+def _sampled_candidates(draws: Draws) -> Floats:
+    """Count the inputs that explain an output, by shares of draws, among the sampled words only.
 
-
-class _Candidates(Statistic):
-    """The mean number of inputs w' with Pr[y|w]/γ ≤ Pr[y|w'] ≤ γ·Pr[y|w], over outputs y of w.
-
-    That is plausible deniability in the sense of Bindschaedler, Shokri and Gunter (2017); the
-    word itself counts, so the least is 1. On lexicons of up to 1,000 words it is exact. Beyond,
-    probabilities are exact, and the mean is taken over four drawn outputs of each word.
+    That is an estimate, and no bound. Words that were not sampled do not count, which lowers it.
+    Shares of few draws look alike, such as those of two words that gave an output once each, which
+    raises it.
     """
-
-    name = "candidates"
-    title = "inputs that explain the output within a factor γ (K_w)"
-    needs_all_rows = True
-
-    def bounds(self, size: int, runs: int) -> tuple[float, float]:
-        return 1.0, float(size)
-
-    def of_law(
-        self,
-        channel: LawChannel[Law],
-        ids: Ids,
-        options: Options,
-        rng: Generator,
-        progress: Progress | None,
-    ) -> Floats:
-        counts = _counts(channel, ids, rng, options.factor, 1, OUTPUTS, None, progress)
-        return np.asarray(counts[0])
-
-    def sampled(self, draws: Draws) -> Floats:
-        """Compare shares of draws, among the sampled words only.
-
-        That is an estimate, and no bound. Words that were not sampled do not count, which lowers
-        it. Shares of few draws look alike, such as those of two words that gave an output once
-        each, which raises it.
-        """
-        words = np.repeat(np.arange(len(draws.ids)), [len(outputs) for outputs, _ in draws.shares])
-        outputs = np.concatenate([outputs for outputs, _ in draws.shares])
-        shares = np.concatenate([shares for _, shares in draws.shares])
-        width = float(np.log(draws.options.factor))
-        # Sorted by output, then by share: those within the factor are neighbours.
-        logs = np.log(shares)
-        apart = 4.0 * (width - logs.min() + 1.0)
-        keys = np.sort(outputs * apart + logs)
-        low = np.searchsorted(keys, outputs * apart + logs - width * (1 + 1e-12) - 1e-9)
-        high = np.searchsorted(keys, outputs * apart + logs + width * (1 + 1e-12) + 1e-9)
-        means = np.bincount(words, weights=shares * (high - low), minlength=len(draws.ids))
-        return means.astype(np.float64)
+    words = np.repeat(np.arange(len(draws.ids)), [len(outputs) for outputs, _ in draws.shares])
+    outputs = np.concatenate([outputs for outputs, _ in draws.shares])
+    shares = np.concatenate([shares for _, shares in draws.shares])
+    width = float(np.log(draws.options.factor))
+    # Sorted by output, then by share: those within the factor are neighbours.
+    logs = np.log(shares)
+    apart = 4.0 * (width - logs.min() + 1.0)
+    keys = np.sort(outputs * apart + logs)
+    low = np.searchsorted(keys, outputs * apart + logs - width * (1 + 1e-12) - 1e-9)
+    high = np.searchsorted(keys, outputs * apart + logs + width * (1 + 1e-12) + 1e-9)
+    means = np.bincount(words, weights=shares * (high - low), minlength=len(draws.ids))
+    return means.astype(np.float64)
 
 
-class _Distinct(Statistic):
-    """S_w, the number of different outputs in R runs; from a law its mean, Σ_y 1 − (1 − p_y)^R.
-
-    It grows with R, so it compares mechanisms only at the same R.
-    """
-
-    name = "distinct"
-    title = "different outputs in R runs (S_w)"
-
-    def bounds(self, size: int, runs: int) -> tuple[float, float]:
-        return 1.0, float(min(size, runs))
-
-    def exact(self, rows: Rows) -> Floats:
-        return np.asarray(rows.seen.sum(axis=1))
-
-    def sampled(self, draws: Draws) -> Floats:
-        return draws.each_word(len)
+def _depths(space: MetricSpace) -> Floats:
+    """Return how far each word is from the origin, which orders as hyperbolic distance does."""
+    return np.asarray(np.linalg.norm(space.vectors.astype(np.float64), axis=1))
 
 
-class _InBits(Statistic):
-    """An entropy of the output: between 0 and that of equally likely words."""
-
-    def bounds(self, size: int, runs: int) -> tuple[float, float]:
-        return 0.0, float(np.log2(size))
-
-
-class _Entropy(_InBits):
-    """−Σ_y p_y·log₂ p_y, in bits. From draws it is too small: rare outputs are missing."""
-
-    name = "entropy"
-    title = "Shannon entropy of the output, in bits"
-
-    def exact(self, rows: Rows) -> Floats:
-        finite = np.where(rows.probabilities > 0.0, rows.log_probabilities, 0.0)
-        return np.asarray(-np.einsum("ij,ij->i", rows.probabilities, finite) / np.log(2.0))
-
-    def sampled(self, draws: Draws) -> Floats:
-        return draws.each_word(lambda shares: -(shares @ np.log2(shares)))
+def _below(rows: Rows) -> Floats:
+    depths, seen = _depths(rows.space), rows.seen
+    seen[np.arange(len(rows.ids)), rows.ids] = 1.0  # it counts, whether it comes out or not
+    return np.asarray(np.einsum("ij,ij->i", seen, depths >= depths[rows.ids, None]))
 
 
-class _Hartley(_InBits):
-    """log₂ of the number of possible outputs. Nearly all words are possible, however unlikely."""
-
-    name = "hartley"
-    title = "Hartley entropy of the output, in bits"
-
-    def exact(self, rows: Rows) -> Floats:
-        return np.asarray(np.log2(np.count_nonzero(rows.probabilities > 0.0, axis=1)))
-
-    def sampled(self, draws: Draws) -> Floats:
-        return draws.each_word(lambda shares: np.log2(len(shares)))  # a lower bound
+def _sampled_below(draws: Draws) -> Floats:
+    depths = _depths(draws.space)
+    counts = [
+        np.count_nonzero(depths[outputs[outputs != word]] >= depths[word]) + 1
+        for word, (outputs, _) in zip(draws.ids, draws.shares, strict=True)
+    ]
+    return np.array(counts, dtype=np.float64)
 
 
-class _BelowInHierarchy(Statistic):
-    """min over ŵ of |{w' ∈ S_w : w' ≺ ŵ}|, where S_w are outputs of w, and ŵ those above w.
-
-    So hyperbolic-2019 defines it (§VI-B). An observer who sees the more general ŵ takes the word
-    for any of the outputs below it. "Below" is "farther from the origin of the Poincaré ball",
-    which is where vectors keep a hierarchy. So the least number is that of the output just above w:
-    the outputs at least as far out as w, w itself among them. The least is 1. S_w are the outputs
-    of R runs; from a law, the mean over such runs is computed.
-
-    It needs a lexicon in the ball, such as `english-hierarchy`: the relations themselves, by which
-    fewer words are below each other, are not part of a lexicon.
-    """
-
-    name = "hierarchy"
-    title = "outputs as low in the hierarchy as the word (K_w of hyperbolic-2019)"
-
-    def bounds(self, size: int, runs: int) -> tuple[float, float]:
-        return 1.0, float(size)
-
-    def applies(self, space: MetricSpace) -> bool:
-        return str(space.metric) == "poincare"
-
-    def exact(self, rows: Rows) -> Floats:
-        depths, seen = self._depths(rows.space), rows.seen
-        seen[np.arange(len(rows.ids)), rows.ids] = 1.0  # it counts, whether it comes out or not
-        return np.asarray(np.einsum("ij,ij->i", seen, depths >= depths[rows.ids, None]))
-
-    def sampled(self, draws: Draws) -> Floats:
-        depths = self._depths(draws.space)
-        counts = [
-            np.count_nonzero(depths[outputs[outputs != word]] >= depths[word]) + 1
-            for word, (outputs, _) in zip(draws.ids, draws.shares, strict=True)
-        ]
-        return np.array(counts, dtype=np.float64)
-
-    def _depths(self, space: MetricSpace) -> Floats:
-        """Return how far each word is from the origin, which orders as hyperbolic distance does."""
-        return np.asarray(np.linalg.norm(space.vectors.astype(np.float64), axis=1))
+def _moves(draws: Draws) -> Floats:
+    moves = np.empty(draws.drawn.shape)
+    for block in blocks(len(draws.ids), row_cells=len(draws.space)):
+        distances = draws.space.distances(draws.ids[block])
+        moves[block] = np.take_along_axis(distances, draws.drawn[block], axis=1)
+    return moves
 
 
-class _Kept(MeanStatistic):
-    """N_w = Pr[M(w) = w]. For a law that is largest at the word itself, 2^(−min-entropy)."""
-
-    name = "kept"
-    title = "chance that the word stays as it is (N_w)"
-    worst = "high"
-
-    def bounds(self, size: int, runs: int) -> tuple[float, float]:
-        return 0.0, 1.0
-
-    def exact(self, rows: Rows) -> Floats:
-        return np.asarray(rows.probabilities[np.arange(len(rows.ids)), rows.ids])
-
-    def each(self, draws: Draws) -> Floats:
-        return np.asarray(draws.drawn == draws.ids[:, None], dtype=np.float64)
+def _similarities(draws: Draws) -> Floats:
+    values = np.empty(draws.drawn.shape)
+    for row, word in enumerate(draws.ids):
+        outputs, places = np.unique(draws.drawn[row], return_inverse=True)
+        values[row] = draws.similarity.to_some(word, outputs)[places]
+    return values
 
 
-class _Likely(Statistic):
-    """The number of outputs with a probability above η: S_w without a dependence on runs."""
-
-    name = "likely"
-    title = "outputs with a probability above η"
-
-    def bounds(self, size: int, runs: int) -> tuple[float, float]:
-        return 0.0, float(size)
-
-    def exact(self, rows: Rows) -> Floats:
-        counts = np.count_nonzero(rows.probabilities > rows.options.least, axis=1)
-        return np.asarray(counts, dtype=np.float64)
-
-    def sampled(self, draws: Draws) -> Floats:
-        return draws.each_word(lambda shares: np.count_nonzero(shares > draws.options.least))
+def _bits(size: int, runs: int) -> tuple[float, float]:
+    """Return the bounds of an entropy: that of equally likely words is the largest."""
+    return 0.0, float(np.log2(size))
 
 
-class _MinEntropy(_InBits):
-    """−log₂ of the probability of the likeliest output, in bits."""
-
-    name = "min_entropy"
-    title = "min-entropy of the output, in bits"
-
-    def exact(self, rows: Rows) -> Floats:
-        return np.asarray(-rows.log_probabilities.max(axis=1) / np.log(2.0))
-
-    def sampled(self, draws: Draws) -> Floats:
-        return draws.each_word(lambda shares: -np.log2(shares.max()))
-
-
-class _Moved(MeanStatistic):
-    """Σ_y p_y·d(w, y), in the lexicon's metric. Small values are useful, not private."""
-
-    name = "moved"
-    title = "expected distance of the output"
-
-    def exact(self, rows: Rows) -> Floats:
-        distances = rows.space.distances(rows.ids)
-        return np.asarray(np.einsum("ij,ij->i", rows.probabilities, distances))
-
-    def each(self, draws: Draws) -> Floats:
-        moves = np.empty(draws.drawn.shape)
-        for block in blocks(len(draws.ids), row_cells=len(draws.space)):
-            distances = draws.space.distances(draws.ids[block])
-            moves[block] = np.take_along_axis(distances, draws.drawn[block], axis=1)
-        return moves
-
-
-class _ExpectedSimilarity(MeanStatistic):
-    """Σ_y p_y·cos(w, y), with the cosines of `Similarity`."""
-
-    name = "similarity"
-    title = "expected similarity of the output"
-    worst = "high"
-
-    def bounds(self, size: int, runs: int) -> tuple[float, float]:
-        return -1.0, 1.0
-
-    def exact(self, rows: Rows) -> Floats:
-        return rows.similarity.expected(rows.ids, rows.probabilities)
-
-    def each(self, draws: Draws) -> Floats:
-        values = np.empty(draws.drawn.shape)
-        for row, word in enumerate(draws.ids):
-            outputs, places = np.unique(draws.drawn[row], return_inverse=True)
-            values[row] = draws.similarity.to_some(word, outputs)[places]
-        return values
+_STATISTICS = (
+    # The mean number of inputs w' with Pr[y|w]/γ ≤ Pr[y|w'] ≤ γ·Pr[y|w], over outputs y of w. That
+    # is plausible deniability in the sense of Bindschaedler, Shokri and Gunter (2017); the word
+    # itself counts, so the least is 1. On lexicons of up to 1,000 words it is exact. Beyond,
+    # probabilities are exact, and the mean is taken over four drawn outputs of each word.
+    Statistic(
+        name="candidates",
+        title="inputs that explain the output within a factor γ (K_w)",
+        exact=None,
+        sampled=_sampled_candidates,
+        bounds=lambda size, runs: (1.0, float(size)),
+    ),
+    # S_w, the number of different outputs in R runs; from a law its mean, Σ_y 1 − (1 − p_y)^R. It
+    # grows with R, so it compares mechanisms only at the same R.
+    Statistic(
+        name="distinct",
+        title="different outputs in R runs (S_w)",
+        exact=lambda rows: np.asarray(rows.seen.sum(axis=1)),
+        sampled=lambda draws: draws.each_word(len),
+        bounds=lambda size, runs: (1.0, float(min(size, runs))),
+    ),
+    # −Σ_y p_y·log₂ p_y. From draws it is too small: rare outputs are missing.
+    Statistic(
+        name="entropy",
+        title="Shannon entropy of the output, in bits",
+        exact=lambda rows: (
+            -rows.expected(np.where(rows.probabilities > 0.0, rows.log_probabilities, 0.0))
+            / np.log(2.0)
+        ),
+        sampled=lambda draws: draws.each_word(lambda shares: -(shares @ np.log2(shares))),
+        bounds=_bits,
+    ),
+    # log₂ of the number of possible outputs. Nearly all words are possible, however unlikely; those
+    # of draws are a lower bound.
+    Statistic(
+        name="hartley",
+        title="Hartley entropy of the output, in bits",
+        exact=lambda rows: np.log2(np.count_nonzero(rows.probabilities > 0.0, axis=1)),
+        sampled=lambda draws: draws.each_word(lambda shares: np.log2(len(shares))),
+        bounds=_bits,
+    ),
+    # min over ŵ of |{w' ∈ S_w : w' ≺ ŵ}|, where S_w are outputs of w, and ŵ those above w: so
+    # hyperbolic-2019 defines it (§VI-B). An observer who sees the more general ŵ takes the word for
+    # any of the outputs below it. "Below" is "farther from the origin of the Poincaré ball", which
+    # is where vectors keep a hierarchy. So the least number is that of the output just above w: the
+    # outputs at least as far out as w, w itself among them. S_w are the outputs of R runs; from a
+    # law, the mean over such runs is computed. It needs a lexicon in the ball, such as
+    # `english-hierarchy`: the relations themselves, by which fewer words are below each other, are
+    # not part of a lexicon.
+    Statistic(
+        name="hierarchy",
+        title="outputs as low in the hierarchy as the word (K_w of hyperbolic-2019)",
+        exact=_below,
+        sampled=_sampled_below,
+        bounds=lambda size, runs: (1.0, float(size)),
+        metric="poincare",
+    ),
+    # N_w = Pr[M(w) = w]. For a law that is largest at the word itself, 2^(−min-entropy).
+    Statistic(
+        name="kept",
+        title="chance that the word stays as it is (N_w)",
+        exact=lambda rows: rows.probabilities[np.arange(len(rows.ids)), rows.ids],
+        sampled=lambda draws: (draws.drawn == draws.ids[:, None]).astype(np.float64),
+        mean=True,
+        bounds=lambda size, runs: (0.0, 1.0),
+        worst="high",
+    ),
+    # The number of outputs with a probability above η: S_w without a dependence on runs.
+    Statistic(
+        name="likely",
+        title="outputs with a probability above η",
+        exact=lambda rows: np.count_nonzero(rows.probabilities > rows.options.least, axis=1).astype(
+            np.float64
+        ),
+        sampled=lambda draws: draws.each_word(
+            lambda shares: np.count_nonzero(shares > draws.options.least)
+        ),
+        bounds=lambda size, runs: (0.0, float(size)),
+    ),
+    # −log₂ of the probability of the likeliest output.
+    Statistic(
+        name="min_entropy",
+        title="min-entropy of the output, in bits",
+        exact=lambda rows: -rows.log_probabilities.max(axis=1) / np.log(2.0),
+        sampled=lambda draws: draws.each_word(lambda shares: -np.log2(shares.max())),
+        bounds=_bits,
+    ),
+    # Σ_y p_y·d(w, y), in the lexicon's metric. Small values are useful, not private.
+    Statistic(
+        name="moved",
+        title="expected distance of the output",
+        exact=lambda rows: rows.expected(rows.space.distances(rows.ids)),
+        sampled=_moves,
+        mean=True,
+    ),
+    # Σ_y p_y·cos(w, y), with the cosines of `Similarity`.
+    Statistic(
+        name="similarity",
+        title="expected similarity of the output",
+        exact=lambda rows: rows.similarity.expected(rows.ids, rows.probabilities),
+        sampled=_similarities,
+        mean=True,
+        bounds=lambda size, runs: (-1.0, 1.0),
+        worst="high",
+    ),
+)
+registry: Mapping[str, Statistic] = {statistic.name: statistic for statistic in _STATISTICS}
+"""All statistics by name, in the order in which they are shown."""
 
 
 # K_w: how many inputs explain an output about as well as the true word.
@@ -814,14 +730,15 @@ def statistics(
     options = _options(runs, least, factor)
     noise = secure_rng() if rng is None else checked_rng(rng)
     size = len(channel.lexicon)
-    wanted = [each for each in registry.values() if each.applies(channel.lexicon)]
+    metric = str(channel.lexicon.metric)
+    wanted = [each for each in registry.values() if each.metric in ("", metric)]
     if isinstance(channel, LawChannel):
         values, errors = _from_law(channel, ids, wanted, options, noise, progress), {}
         if SMALL < len(ids) == size:  # all words were measured: what is left is drawn outputs
             errors = {"candidates": float(values["candidates"].std(ddof=1)) / size**0.5}
     else:
         draws = _drawn(channel, ids, options, noise, progress)
-        values = {statistic.name: statistic.sampled(draws) for statistic in wanted}
+        values = {statistic.name: statistic.of_draws(draws) for statistic in wanted}
         errors = _draw_errors(draws, wanted)
     return WordStatistics(
         words=tuple(channel.lexicon.words[i] for i in ids),
@@ -839,7 +756,7 @@ def statistics_of(channel: Channel, ids: Ids, name: str, runs: int, rng: Generat
     options = _options(runs, None, 2.0)
     if isinstance(channel, LawChannel):
         return _from_law(channel, ids, [registry[name]], options, rng, None)[name]
-    return registry[name].sampled(_drawn(channel, ids, options, rng, None))
+    return registry[name].of_draws(_drawn(channel, ids, options, rng, None))
 
 
 def _options(runs: int, least: float | None, factor: float) -> Options:
@@ -868,8 +785,8 @@ def _from_law(
     rng: Generator,
     progress: Progress | None,
 ) -> dict[str, Floats]:
-    by_row = [statistic for statistic in wanted if not statistic.needs_all_rows]
     similarity = Similarity(channel.lexicon)
+    by_row = [(each.name, each.exact) for each in wanted if each.exact is not None]
     parts: dict[str, list[Floats]] = {statistic.name: [] for statistic in wanted}
     steps = blocks(len(ids), row_cells=len(channel.lexicon), budget=_TABLE_CELLS) if by_row else []
     for done, block in enumerate(steps, 1):
@@ -880,12 +797,12 @@ def _from_law(
             similarity=similarity,
             options=options,
         )
-        for statistic in by_row:
-            parts[statistic.name].append(statistic.exact(rows))
+        for name, exact in by_row:
+            parts[name].append(exact(rows))
         report(progress if len(by_row) == len(wanted) else None, done, len(steps))
-    for statistic in wanted:
-        if statistic.needs_all_rows:
-            parts[statistic.name].append(statistic.of_law(channel, ids, options, rng, progress))
+    for name in parts.keys() - dict(by_row).keys():
+        factor = options.factor
+        parts[name] = list(_counts(channel, ids, rng, factor, 1, OUTPUTS, None, progress))
     return {name: np.concatenate(values) for name, values in parts.items()}
 
 
@@ -919,11 +836,11 @@ def _draw_errors(draws: Draws, wanted: Sequence[Statistic]) -> dict[str, float]:
         partial.append(replace(some, drawn=drawn, options=replace(some.options, least=least)))
     errors = {}
     for statistic in wanted:
-        if isinstance(statistic, MeanStatistic):
-            runs = statistic.each(some).mean(axis=0)
+        if statistic.mean:
+            runs = statistic.sampled(some).mean(axis=0)
             means = [runs[group].mean() for group in groups]
             errors[statistic.name] = float(np.std(means, ddof=1)) / math.sqrt(GROUPS)
         else:
-            means = [float(statistic.sampled(part).mean()) for part in partial]
+            means = [float(statistic.of_draws(part).mean()) for part in partial]
             errors[statistic.name] = float(np.std(means)) * math.sqrt(GROUPS - 1)
     return errors

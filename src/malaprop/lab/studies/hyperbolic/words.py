@@ -116,7 +116,7 @@ def measured(channel: Channel, ids: Ids, runs: int, rng: Generator) -> dict[str,
         similarity=Similarity(channel.lexicon),
         options=Options(runs=runs, least=1.0 / runs, factor=2.0),
     )
-    return {each.name: each.sampled(draws) for each in wanted}
+    return {each.name: each.of_draws(draws) for each in wanted}
 
 
 # Table IV: the expected N_w of hyperbolic and Euclidean mechanisms at the same worst case.
