@@ -91,7 +91,7 @@ def test_calibrate_for_vectors(cli: Cli, vectors: Path) -> None:
     assert found["value"] <= 0.1
     assert found["epsilon"] > 0
     ended = cli(*target, "--correlation", "0.5")
-    assert "a correlation of distances of at least 0.5" in ended.text
+    assert "A correlation of distances of at least 0.5" in ended.text
     assert cli(*target, "--kept", "0.5", "--inversion", "0.1").code == 2
     assert cli("calibrate", "--inversion", "0.1").code == 2
     assert cli(*target).code == 2

@@ -96,7 +96,7 @@ def audit(
                 "lexicon": {**privatizer.lexicon.to_dict(), "name": lexicon},
                 **finding.to_dict(),
             },
-            lambda: audit_page(
+            audit_page(
                 finding,
                 Setting(
                     occasion=clock.occasion(),

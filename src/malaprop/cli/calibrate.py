@@ -31,18 +31,17 @@ from malaprop.cli.results import (
     page_profile,
     prior_of,
 )
-from malaprop.cli.terminal import command_line, say_text
+from malaprop.cli.terminal import command_line, show
 from malaprop.measure.targets import TARGETS, check_target
 from malaprop.privacy.errors import ParameterError
 
 if TYPE_CHECKING:
-    from malaprop.measure import Calibration, LambdaChoice
     from malaprop.report.measurements import Setting
+    from malaprop.report.page import Page
 
     Outputs = Callable[[], AbstractContextManager[Write]]
     SettingOf = Callable[..., Setting]
 
-_BAR = 40
 _ANYWHERE = {"mechanism", "param", "lexicon", "json_", "report", "force"}
 _VECTORS = {"vectors", *(name for name, target in TARGETS.items() if target.of == "vectors")}
 _LAMBDA = {"lambda_grid", "epsilon"}
@@ -161,7 +160,7 @@ def calibrate(
     given = {name for name, source in sources.items() if source and source.name != "DEFAULT"}
     if given & _VECTORS:
         _refuse("--vectors", given - _VECTORS)
-        shown = _for_vectors(mechanism, param, vectors, targets, files, setting)
+        page = _for_vectors(mechanism, param, vectors, targets, files, setting)
     elif given & _LAMBDA:
         _refuse("--lambda-grid", given - _LAMBDA - {"kept", "similarity", "words"})
         if mechanism != "mahalanobis" or lambda_grid is None or epsilon is None or param:
@@ -170,14 +169,14 @@ def calibrate(
                 "parameters"
             )
         bounds = {name: targets[name] for name in ("kept", "similarity")}
-        shown = _lambda(lexicon, lambda_grid, epsilon, bounds, words, files, setting)
+        page = _lambda(lexicon, lambda_grid, epsilon, bounds, words, files, setting)
     else:
         options: dict[str, Any] = {name: targets[name] for name in TARGETS.keys() - _VECTORS}
         options |= {"worst": worst, "context": context, "occurrences": occurrences}
         options |= {"sample": sample, "prior": prior_of(prior), "words": words}
-        shown = _for_words(mechanism, param, lexicon, column, options, report, files, setting)
+        page = _for_words(mechanism, param, lexicon, column, options, report, files, setting)
     if json_ != PIPE:
-        say_text(shown)
+        show(page)
 
 
 def _refuse(flag: str, others: Set[str]) -> None:
@@ -195,8 +194,8 @@ def _for_words(
     report: Path | None,
     files: "Outputs",
     setting: "SettingOf",
-) -> str:
-    """Find an ε for words; return what the terminal shows."""
+) -> "Page":
+    """Find an ε for words; return the page."""
     from malaprop.cli.terminal import bar, working
     from malaprop.files.texts import read_texts
     from malaprop.measure import calibrate as search
@@ -227,28 +226,10 @@ def _for_words(
             calibration = search(made, opened, **options, progress=progress.to)
         about = {"mechanism": mechanism, "lexicon": {**opened.to_dict(), "name": lexicon}}
         chosen = replace(made, epsilon=calibration.epsilon)
-        write(
-            about | calibration.to_dict(),
-            lambda: calibration_page(
-                calibration,
-                profile=page_profile(chosen, opened, report),  # takes long: before the clock stops
-                setting=setting(chosen, opened),
-                context=context,
-            ),
-        )
-    times = options["occurrences"]
-    often = "one word, once" if times == 1 else f"a word {times} times"
-    return _curve(calibration) + (_WITH_CONTEXT if context else _WITHOUT_CONTEXT.format(often))
-
-
-_WITH_CONTEXT = (
-    "The figures are for an observer with a bigram model, and hold for texts like these. A large "
-    "language model, or words that occur often, raise what is learned."
-)
-_WITHOUT_CONTEXT = (
-    "The figures are for an observer who sees {}, and no context. Context raises what "
-    "is learned: see  malaprop attack context, and calibrate --success with --context"
-)
+        profile = page_profile(chosen, opened, report)
+        page = calibration_page(calibration, setting(chosen, opened), profile, context=context)
+        write(about | calibration.to_dict(), page)
+    return page
 
 
 def _for_vectors(
@@ -258,8 +239,8 @@ def _for_vectors(
     targets: dict[str, Any],
     files: "Outputs",
     setting: "SettingOf",
-) -> str:
-    """Find an ε for vectors; return what the terminal shows."""
+) -> "Page":
+    """Find an ε for vectors; return the page."""
     from malaprop.cli.terminal import bar
     from malaprop.files.vector_formats import checked_file, read_some
     from malaprop.measure import calibrate_vectors
@@ -278,12 +259,9 @@ def _for_vectors(
         with bar(f"calibrating {name}") as progress:
             calibration = calibrate_vectors(made, sample, **bounds, progress=progress.to)
         chosen = replace(made, epsilon=calibration.epsilon)
-        write(
-            {"mechanism": name, "vectors": vectors, **calibration.to_dict()},
-            lambda: calibration_page(calibration, setting(chosen), vectors=True),
-        )
-    note = "The figures are for public vectors: others may be nearer to each other."
-    return _curve(calibration) + note
+        page = calibration_page(calibration, setting(chosen), vectors=True)
+        write({"mechanism": name, "vectors": vectors, **calibration.to_dict()}, page)
+    return page
 
 
 def _lambda(
@@ -294,8 +272,8 @@ def _lambda(
     words: str | None,
     files: "Outputs",
     setting: "SettingOf",
-) -> str:
-    """Choose λ of the Mahalanobis mechanism; return what the terminal shows."""
+) -> "Page":
+    """Choose λ of the Mahalanobis mechanism; return the page."""
     from malaprop.cli.terminal import bar, working
     from malaprop.measure import best_lambda
     from malaprop.measure.calibration import GRID, check_grid
@@ -319,51 +297,7 @@ def _lambda(
                 opened, epsilon, **bounds, grid=numbers, words=chosen, progress=progress.to
             )
         best = replace(made, regularization=choice.regularization)
-        write(
-            {"mechanism": "mahalanobis", "lexicon": opened.to_dict(), **choice.to_dict()},
-            lambda: lambda_page(choice, setting(best, opened)),
-        )
-    return _grid(choice)
-
-
-def _curve(calibration: "Calibration") -> str:
-    """Return an ε, and the figures of all that were tried."""
-    from malaprop.privacy.estimate import with_error
-
-    lines = [
-        f"ε = {calibration.epsilon:.4g}\n",
-        f"Target: {calibration.target}. At this ε: {with_error(calibration.figure)}.\n",
-    ]
-    top = max(abs(value) for _, value in calibration.curve) or 1.0
-    for epsilon, value in calibration.curve:
-        mark = "◄" if epsilon == calibration.epsilon else ""
-        bar = "█" * round(_BAR * abs(value) / top)
-        lines.append(f"  ε = {epsilon:<8.4g} {value:>9.4g}  {bar} {mark}".rstrip())
-    lines.append("")
-    for name, number in calibration.normalised.items():
-        lines.append(f"{name.replace('_', ' ')}: {number:.4g}")
-    return "\n".join([*lines, ""])
-
-
-def _grid(choice: "LambdaChoice") -> str:
-    lines = [
-        f"λ = {choice.regularization:g}\n\nTarget: {choice.target}.\n",
-        "  λ       ε       ε, Euclidean  kept    similarity",
-    ]
-    for row in choice.rows:
-        mark = "◄" if row.regularization == choice.regularization else ""
-        out = "" if row.within else "(beyond the bound)"
-        line = (
-            f"  {row.regularization:<7g} {row.epsilon:<7.4g} {row.euclidean:<13.4g} "
-            f"{row.kept:<7.3f} {row.similarity:<10.3f} {out}{mark}"
-        )
-        lines.append(line.rstrip())
-    lines += [
-        f"  {value:<7g} is not possible here: the covariance is singular"
-        for value in choice.skipped
-    ]
-    note = (
-        "\nThe rows differ in privacy: the guarantee of each in Euclidean distance is the ε in the "
-        "third column."
-    )
-    return "\n".join([*lines, note])
+        page = lambda_page(choice, setting(best, opened))
+        about = {"mechanism": "mahalanobis", "lexicon": opened.to_dict()}
+        write(about | choice.to_dict(), page)
+    return page

@@ -221,8 +221,8 @@ def _lines(path: str, flag: str) -> list[str]:
         raise ParameterError(f"{path} is not text in UTF-8: {flag} needs a list of words") from None
 
 
-Write = Callable[[dict[str, Any], "Callable[[], Page]"], None]
-"""Writes a whole result: the object for JSON, and what makes the page."""
+Write = Callable[[dict[str, Any], "Page"], None]
+"""Writes a whole result: the object for JSON, and the page."""
 
 
 @contextmanager
@@ -235,7 +235,7 @@ def outputs(json_: str | None, report: Path | None, *, force: bool) -> Iterator[
         files = [stage.open(Path(json_), force=force)] if json_ not in (None, PIPE) else []
         page = None if report is None else stage.open(report, force=force)
 
-        def write(value: dict[str, Any], made: "Callable[[], Page]") -> None:
+        def write(value: dict[str, Any], shown: "Page") -> None:
             from malaprop.report.page import json_text, page_file
 
             text = json_text(value, indent=1)
@@ -244,7 +244,7 @@ def outputs(json_: str | None, report: Path | None, *, force: bool) -> Iterator[
             for file in files:
                 file.write(text.encode())
             if page is not None and report is not None:
-                page.write(page_file(made(), report, value))
+                page.write(page_file(shown, report, value))
 
         yield write
         stage.complete()

@@ -1,6 +1,6 @@
 """`malaprop stats`: what a mechanism does to the words of a lexicon."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -28,10 +28,6 @@ from malaprop.cli.results import (
 )
 from malaprop.cli.terminal import command_line, show
 from malaprop.privacy.errors import ParameterError
-
-if TYPE_CHECKING:
-    from malaprop.measure import BayesSuccess
-    from malaprop.privacy.arrays import Ids
 
 
 def stats(
@@ -124,20 +120,17 @@ def stats(
             density=crowd,
             profile=page_profile(made, opened, report),
         )
+        per_word = guess.per_word
+        each_word = None if per_word is None else [finite(each) for each in per_word[ids].tolist()]
         value = {
             "mechanism": made.to_dict(),
             "lexicon": {**opened.to_dict(), "name": lexicon},
             "guarantee": str(channel.guarantee),
             **figures.to_dict(),
-            "bayes": guess.to_dict() | {"per_word": _guesses(guess, ids)},
+            "bayes": guess.to_dict() | {"per_word": each_word},
             "overlap": {"mean": float(shared.mean()), "skewness": finite(skewness(shared))},
             "density": crowd.to_dict() if crowd else None,
         }
-        write(value, lambda: page)
+        write(value, page)
     if json_ != PIPE:
         show(page)
-
-
-def _guesses(guess: "BayesSuccess", ids: "Ids") -> list[float | None] | None:
-    """Return how often each of the measured words is guessed, if that is known."""
-    return None if guess.per_word is None else [finite(float(each)) for each in guess.per_word[ids]]

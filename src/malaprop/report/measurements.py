@@ -292,6 +292,8 @@ def calibration_page(
         "The figure of the target by ε; the bars reach to the unsafe side of its error. The dotted "
         "lines meet at the choice.",
     )
+    top = max(abs(value) for _, value in result.curve) or 1.0
+    bars = tuple(abs(value) / top for _, value in result.curve)
     compared = ((n.replace("_", " "), f"{value:.4g}") for n, value in result.normalised.items())
     return setting.page(
         "The ε that keeps to a target",
@@ -306,7 +308,7 @@ def calibration_page(
         Section(
             "The curve around it",
             (
-                Table(("ε", _FIGURE, "with its error", ""), rows),
+                Table(("ε", _FIGURE, "with its error", ""), rows, bars=bars),
                 curve,
                 *plots.profile_plots(profile),
             ),
@@ -338,13 +340,17 @@ def lambda_page(result: LambdaChoice, setting: Setting) -> Page:
         )
         for row in result.rows
     )
+    skipped = (
+        f"λ = {value:g} is not possible here: the covariance is singular."
+        for value in result.skipped
+    )
     return setting.page(
         "The λ that keeps to a bound",
         (
             (f"λ = {result.regularization:g}", "is the best of the grid"),
             (f"ε = {result.best.euclidean:.4g}", "is its guarantee in Euclidean distance"),
         ),
-        Section("The grid", (opened(result.target), Table(head, rows))),
+        Section("The grid", (opened(result.target), Table(head, rows), *skipped)),
         limits=(
             (
                 "The rows differ in privacy: the guarantee of each in Euclidean distance is the ε "
