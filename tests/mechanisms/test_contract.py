@@ -12,10 +12,10 @@ from tests.draws import off_by, p_value
 
 import malaprop
 from malaprop import Kind, LawChannel, Lexicon, Mechanism, ParameterError, registry, seeded_rng
+from malaprop.mechanisms import mechanism_named
 from malaprop.privacy.best_guess import unchanged_share
 from malaprop.privacy.channel import Channel, VectorChannel
 from malaprop.privacy.guarantee import proof_of
-from malaprop.privacy.mechanism import mechanism_named
 
 ROOT = Path(__file__).parents[2]
 MECHANISMS = [pytest.param(registry[name], id=name) for name in sorted(registry)]

@@ -20,9 +20,7 @@ from malaprop.privacy.arrays import Floats, checked_vectors
 from malaprop.privacy.channel import Channel
 from malaprop.privacy.errors import (
     COMPUTABLE,
-    ParameterError,
     checked_number,
-    did_you_mean,
     is_computable,
 )
 from malaprop.privacy.guarantee import Guarantee
@@ -58,7 +56,13 @@ class Mechanism(ABC):
         super().__init_subclass__(**kwargs)
         cls.name = name
         if "on" in vars(cls):
-            cls.on = _checking(cls.on)  # type: ignore[assignment, method-assign]
+            bind = cls.on
+
+            @wraps(bind)
+            def on(self: Mechanism, lexicon: MetricSpace) -> Channel:
+                return bind(self, checked_space(lexicon, f"{type(self).__name__}.on"))
+
+            cls.on = on  # type: ignore[method-assign]
         if name:
             _registry[name] = cls
 
@@ -97,40 +101,16 @@ class Mechanism(ABC):
         object.__setattr__(self, parameter, number)
 
 
-def _checking(bind: Callable[[Any, MetricSpace], Channel]) -> Callable[[Any, MetricSpace], Channel]:
-    """Make `on` refuse anything but a lexicon, for every mechanism."""
-
-    @wraps(bind)
-    def on(self: Mechanism, lexicon: MetricSpace) -> Channel:
-        return bind(self, checked_space(lexicon, f"{type(self).__name__}.on"))
-
-    return on
-
-
-def mechanism_named(name: str) -> type[Mechanism]:
-    """Return the mechanism of that name; otherwise raise an error that suggests one."""
-    mechanism = registry.get(name.lower())
-    if mechanism is None:
-        hint = did_you_mean(name.lower(), registry, cutoff=0.4)
-        raise ParameterError(
-            f"Unknown mechanism {name!r}.{hint} There are: {', '.join(sorted(registry))}."
-        )
-    return mechanism
-
-
 # A mechanism bound to vectors that need not be words: of sentences, documents, images.
 #
 # The guarantee is between any two vectors of the space. So nothing may be learnt from the vectors
 # themselves: what a mechanism needs to know about their cloud comes from public ones.
 
-
-ANY_TWO_VECTORS = "any two vectors, whatever they stand for"
-PUBLIC_OF_VECTORS = (
+_PUBLIC_OF_VECTORS = (
     "the mechanism and its parameters",
     "how many vectors there are, and in which order",
     "that no entry is too large for the grid",
 )
-"""What a guarantee for vectors without a lexicon assumes to be public."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -199,13 +179,10 @@ def bound_to_vectors(
     columns: int, noise: Noise, guarantee: Guarantee, *, public: tuple[str, ...] = ()
 ) -> FreeVectors:
     """Return noise as a binding to any vectors; `public` is what else is taken to be public."""
-    return FreeVectors(
-        columns=columns,
-        noise=noise,
-        guarantee=replace(
-            guarantee,
-            pairs=ANY_TWO_VECTORS,
-            public=(*PUBLIC_OF_VECTORS, *public),
-            numerics=noise.limits(columns),
-        ),
+    promise = replace(
+        guarantee,
+        pairs="any two vectors, whatever they stand for",
+        public=(*_PUBLIC_OF_VECTORS, *public),
+        numerics=noise.limits(columns),
     )
+    return FreeVectors(columns=columns, noise=noise, guarantee=promise)

@@ -664,7 +664,7 @@ def projection_of(name: str, vectors: NDArray[np.floating[Any]], onto: int, seed
 
 def orthonormal(dimension: int, onto: int, seed: int) -> Floats:
     """Return random orthonormal rows times √(d/m), which keep lengths on average: (onto, d)."""
-    gauss = seeded_normal((dimension, onto), seed)
+    gauss = Generator(np.random.PCG64(seed)).standard_normal((dimension, onto))
     columns, upper = np.linalg.qr(gauss)
     # The diagonal's signs make the law uniform, whichever signs the algorithm chose.
     columns *= np.where(np.diagonal(upper) < 0.0, -1.0, 1.0)
@@ -673,7 +673,8 @@ def orthonormal(dimension: int, onto: int, seed: int) -> Floats:
 
 def gaussian(dimension: int, onto: int, seed: int) -> Floats:
     """Return independent normal entries of variance 1/m: (onto, d)."""
-    return seeded_normal((onto, dimension), seed) / math.sqrt(onto)
+    normal = Generator(np.random.PCG64(seed)).standard_normal((onto, dimension))
+    return normal / math.sqrt(onto)
 
 
 def principal(vectors: NDArray[np.floating[Any]], onto: int) -> Floats:
@@ -684,11 +685,6 @@ def principal(vectors: NDArray[np.floating[Any]], onto: int) -> Floats:
     rows = directions[:, ::-1][:, :onto].T
     largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1, keepdims=True), axis=1)
     return np.ascontiguousarray(rows * np.where(largest < 0.0, -1.0, 1.0))
-
-
-def seeded_normal(shape: tuple[int, int], seed: int) -> Floats:
-    """Return normal numbers that everybody can draw again."""
-    return Generator(np.random.PCG64(seed)).standard_normal(shape)
 
 
 def operator_norm(matrix: Floats) -> float:
