@@ -12,7 +12,7 @@ from malaprop.measure import Evaluation
 from malaprop.measure.evaluation import Bounds, Cell
 from malaprop.privacy.errors import MissingExtraError
 from malaprop.privacy.estimate import Estimate
-from malaprop.report import evaluation_page as module
+from malaprop.report import plots
 from malaprop.report.evaluation_page import evaluation_page
 from malaprop.report.page import page_files, render
 
@@ -159,7 +159,7 @@ def test_without_matplotlib_there_is_no_picture(
     def missing(*_: object) -> str:
         raise MissingExtraError("matplotlib", "plots", "A plot")
 
-    monkeypatch.setattr(module, "frontier", missing)
+    monkeypatch.setattr(plots, "frontier", missing)
     assert "pip install matplotlib" in render(evaluation_page(evaluation), "html")
     pages = page_files(evaluation_page(evaluation), Path("report.md"))
     assert list(pages) == [Path("report.md")]

@@ -30,21 +30,18 @@ app = App(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("privatize", short_help="Privatize files of text, or standard input.")(
-    privatize.privatize
-)
-app.command("explain", short_help="Show what a word may become, and what that gives away.")(
-    explain.explain
-)
-app.command("audit", short_help="Check a guarantee on all pairs of words, exactly.")(audit.audit)
-app.command("stats", short_help="Show statistics of single words under a mechanism.")(stats.stats)
-app.command("calibrate", short_help="Find the ε that keeps to a target.")(calibrate.calibrate)
-app.command("attack", short_help="Measure how many words an observer recovers.")(attack.attack)
-app.command("evaluate", short_help="Measure privacy beside utility on your own texts.")(
-    evaluate.evaluate
-)
-app.command("release", short_help="Release vectors from a file, with noise.")(vectors.release)
-app.command("embed", short_help="Turn texts into private vectors.")(vectors.embed)
+for _name, _command, _about in (
+    ("privatize", privatize.privatize, "Privatize files of text, or standard input."),
+    ("explain", explain.explain, "Show what a word may become, and what that gives away."),
+    ("audit", audit.audit, "Check a guarantee on all pairs of words, exactly."),
+    ("stats", stats.stats, "Show statistics of single words under a mechanism."),
+    ("calibrate", calibrate.calibrate, "Find the ε that keeps to a target."),
+    ("attack", attack.attack, "Measure how many words an observer recovers."),
+    ("evaluate", evaluate.evaluate, "Measure privacy beside utility on your own texts."),
+    ("release", vectors.release, "Release vectors from a file, with noise."),
+    ("embed", vectors.embed, "Turn texts into private vectors."),
+):
+    app.command(_name, short_help=_about)(_command)
 app.add_typer(lexicon.app, name="lexicon")
 app.command(
     "reproduce", short_help="Run the experiments of five papers again.", rich_help_panel=RESEARCH

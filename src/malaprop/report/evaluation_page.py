@@ -6,9 +6,9 @@ from malaprop.measure.adversaries import attacks
 from malaprop.measure.classification import models
 from malaprop.measure.evaluation import Cell, Evaluation
 from malaprop.privacy.estimate import Estimate
-from malaprop.report.page import Bullets, Facts, Page, Piece, Plot, Section, Table, code, opened
+from malaprop.report.page import Bullets, Facts, Page, Piece, Section, Table, code, opened
 from malaprop.report.page import Cell as TableCell
-from malaprop.report.plots import caption, frontier, has_frontier
+from malaprop.report.plots import frontier_plot
 
 _OWNER = "For the owner of the texts: these figures depend on them. Do not publish them."
 _LOWER = (
@@ -44,9 +44,6 @@ def evaluation_page(evaluation: Evaluation) -> Page:
     advice = "No setting is recommended"
     if found.cell is not None:
         advice = f"Recommended: {found.cell.title}"
-    plots: tuple[Piece, ...] = ()
-    if has_frontier(evaluation):
-        plots = (Plot(lambda: frontier(evaluation), caption(evaluation)),)
     others = [name for name in evaluation.bounds.unprotected if name != model]
     names = list(evaluation.cells[0].attacks)
     return Page(
@@ -79,7 +76,7 @@ def evaluation_page(evaluation: Evaluation) -> Page:
                 )
                 for name in others
             ),
-            Section("The frontier", plots),
+            Section("The frontier", frontier_plot(evaluation)),
             Section("What is undecided", (Bullets(evaluation.undecided),)),
             Section("How it was measured", (Bullets((*_about(evaluation), _LOWER)),)),
             Section("In one sentence", (evaluation.summary,)),

@@ -249,7 +249,7 @@ def occurrence_table(profile: Profile, once: str) -> Table:
 _MARKS = "osD^vP*X"
 _INKS = (INK, "#a4521b", "#4d7c3a", "#7a4a8a", "#66707a", "#b08a1e", "#2a7f86", "#93304d")
 
-CAPTION = (
+_CAPTION = (
     "Each point is a setting; up and to the left is better. Across: the share of words that the "
     "strongest attack recovers. Up: {utility}. Bars are 95 % intervals. The dotted line is the "
     "share that no attack may exceed; the dashed lines are what clean texts reach, and what "
@@ -257,74 +257,52 @@ CAPTION = (
 )
 
 
-def frontier(evaluation: Evaluation) -> str:
-    """Return the picture as an SVG element; needs the extra `plots`."""
-    return drawn(lambda axes: _paint(axes, evaluation))
+def frontier_plot(evaluation: Evaluation) -> tuple[Plot, ...]:
+    """Return the picture of an evaluation; none if no attack on words was run."""
+    if any(cell.strongest is None for cell in evaluation.cells):
+        return ()
+    caption = _CAPTION.format(utility=evaluation.utility.name)
+    return (Plot(lambda: frontier(evaluation), caption),)
 
 
-def caption(evaluation: Evaluation) -> str:
-    """Return what the picture shows."""
-    return CAPTION.format(utility=evaluation.utility.name)
-
-
-def has_frontier(evaluation: Evaluation) -> bool:
-    """Return whether there is anything to draw: an attack on words was run."""
-    return all(cell.strongest is not None for cell in evaluation.cells)
-
-
-def _paint(axes: Any, evaluation: Evaluation) -> None:
-    utility = evaluation.utility
+@_plot
+def frontier(axes: Any, evaluation: Evaluation) -> None:
+    """Plot the utility of each setting over what the strongest attack recovers."""
+    utility, chosen = evaluation.utility, evaluation.recommendation.cell
     ordered = sorted(evaluation.cells, key=lambda cell: (cell.name, cell.epsilon))
     for number, (name, cells) in enumerate(groupby(ordered, key=lambda cell: cell.name)):
-        _frontier_line(axes, name, list(cells), evaluation, number)
+        places = [(cell, *_place(cell, evaluation)) for cell in cells]
+        x, y = [across.score for _, across, _ in places], [up.value for _, _, up in places]
+        colour, mark = _INKS[number % len(_INKS)], _MARKS[number % len(_MARKS)]
+        axes.errorbar(
+            x,
+            y,
+            xerr=_bars(x, [across.interval for _, across, _ in places]),
+            yerr=_bars(y, [up.interval for _, _, up in places]),
+            fmt=f"{mark}-",
+            color=colour,
+            elinewidth=0.8,
+            capsize=2,
+            label=name,
+        )
+        beside = {"textcoords": "offset points", "fontsize": 8, "color": colour}
+        for cell, across, up in places:  # two lines may meet: one is named above, one below
+            at = (5, 5 if number % 2 == 0 else -11)
+            axes.annotate(f"{cell.epsilon:g}", (across.score, up.value), at, **beside)
     for bound, what in ((utility.ceiling, "clean texts"), (utility.floor, "useless texts")):
         axes.axhline(bound.value, color="#777777", linestyle="--", linewidth=1.0)
         axes.annotate(what, (0.0, bound.value), (2, 3), textcoords="offset points", fontsize=8)
-    axes.axvline(evaluation.most, color="black", linestyle=":", linewidth=1.2)
-    chosen = evaluation.recommendation.cell
+    axes.axvline(evaluation.most, **_MARKED)
     if chosen is not None:
-        x, y = _place(chosen, evaluation)
-        axes.plot([x], [y.value], "o", markersize=15, markerfacecolor="none", color="black")
+        across, up = _place(chosen, evaluation)
+        ring: Any = {"markersize": 15, "markerfacecolor": "none", "color": "black"}
+        axes.plot([across.score], [up.value], "o", **ring)
     axes.set(xlabel="words recovered by the strongest attack", ylabel=utility.name, xlim=(0, 1.03))
     axes.margins(y=0.12)
     axes.legend(loc="best", frameon=True, framealpha=0.9, edgecolor="none")
 
 
-def _frontier_line(
-    axes: Any, name: str, cells: list[Cell], evaluation: Evaluation, number: int
-) -> None:
-    colour, mark = _INKS[number % len(_INKS)], _MARKS[number % len(_MARKS)]
-    points = [_place(cell, evaluation) for cell in cells]
-    x, y = [place for place, _ in points], [each.value for _, each in points]
-    across = [_strongest(cell).interval for cell in cells]
-    axes.errorbar(
-        x,
-        y,
-        xerr=_bars(x, across),
-        yerr=_bars(y, [each.interval for _, each in points]),
-        fmt=f"{mark}-",
-        color=colour,
-        elinewidth=0.8,
-        capsize=2,
-        label=name,
-    )
-    for cell, place, height in zip(cells, x, y, strict=True):
-        axes.annotate(
-            f"{cell.epsilon:g}",
-            (place, height),
-            (5, 5 if number % 2 == 0 else -11),  # two lines may meet: one above, one below
-            textcoords="offset points",
-            fontsize=8,
-            color=colour,
-        )
-
-
-def _place(cell: Cell, evaluation: Evaluation) -> tuple[float, Estimate]:
-    return _strongest(cell).score, evaluation.utility.of(cell)
-
-
-def _strongest(cell: Cell) -> Any:
-    pair = cell.strongest
-    if pair is None:
-        raise ValueError("no attack on words was run")
-    return pair[1]
+def _place(cell: Cell, evaluation: Evaluation) -> tuple[Any, Estimate]:
+    """Return the figure of the strongest attack, and the utility."""
+    _, attack = cell.strongest or ("", None)
+    return attack, evaluation.utility.of(cell)

@@ -282,7 +282,7 @@ def run_report(
             metric=str(lexicon.metric),
             fingerprint=lexicon.fingerprint,
         ),
-        repetition=repetition_of(privatizer, repeats),
+        repetition=_repetition_of(privatizer, repeats),
         engine=engine or {},
         already=tuple(already),
     )
@@ -291,12 +291,9 @@ def run_report(
 _DRAWS = (3, 5, 10)  # for which the share of recovered words is given
 
 
-def repetition_of(privatizer: Privatizer, repeats: Mapping[int, int]) -> Repetition:
-    """Return how often content words occur in a text, and what as many draws of a word tell.
-
-    `repeats` says how many texts have a content word that often. Equal words that share one draw
-    are not drawn several times: then there is nothing to tell.
-    """
+def _repetition_of(privatizer: Privatizer, repeats: Mapping[int, int]) -> Repetition:
+    # `repeats` says how many texts have a content word that often. Equal words that share one draw
+    # are not drawn several times: then there is nothing to tell.
     most = max(repeats, default=0)
     fresh = privatizer.policy.repeat == "fresh"
     draws = [number for number in _DRAWS if fresh and number <= most]
@@ -584,31 +581,19 @@ def method(
     *rows: tuple[str, str],
 ) -> Section:
     """Return how something was made, and with which versions."""
+    values = [f"{k}={v}" for k, v in mechanism.items() if k != "name" and v is not None]
     facts = [
         ("date", occasion.started.isoformat(timespec="seconds")),
         ("seconds", f"{occasion.seconds:,.1f}"),
         ("command", code(occasion.command)),
         ("malaprop", __version__),
-        ("mechanism", code(_call(mechanism))),
+        ("mechanism", code(f"{mechanism['name']}({', '.join(values)})")),
     ]
     if lexicon is not None:
         size = f"{lexicon.words:,} words, {lexicon.metric}"
+        mark = "fingerprint with graph" if lexicon.metric == Steps.name else "fingerprint"
         facts += [
             ("lexicon", f"{named(lexicon.name or 'a lexicon')}, {size}"),
-            (f"its {fingerprint_name(lexicon.metric)}", code(lexicon.fingerprint)),
+            (f"its {mark}", code(lexicon.fingerprint)),
         ]
     return Section("Method and versions", (Facts((*facts, *rows)),))
-
-
-def _call(mechanism: Mapping[str, object]) -> str:
-    values = [f"{k}={v}" for k, v in mechanism.items() if k != "name" and v is not None]
-    return f"{mechanism['name']}({', '.join(values)})"
-
-
-def fingerprint_name(metric: str) -> str:
-    """Name the fingerprint of a lexicon under a metric, as `malaprop lexicon info` does.
-
-    >>> fingerprint_name("graph")
-    'fingerprint with graph'
-    """
-    return "fingerprint with graph" if metric == Steps.name else "fingerprint"
