@@ -164,8 +164,8 @@ class Lexicon:
         other = Lexicon._trusted(self._words, self._vectors, as_metric(metric), name=self._name)
         other._rows  # noqa: B018  as in the constructor
         if "fingerprint" in self.__dict__:
-            known = store.known_fingerprint(self.fingerprint, other.metric.token(other.vectors))
-            if known is not None:
+            token = other.metric.token(other.vectors).hex()
+            if known := store.ON_A_GRAPH.get((self.fingerprint, token)):
                 other.__dict__["fingerprint"] = known
         return other.with_kept_tables()
 

@@ -47,7 +47,7 @@ WORDS, VECTORS, ABOUT, GRAPH = "words.txt", "vectors.npy", "lexicon.json", "grap
 FORMAT = 1
 _HASHED_AT_ONCE = 16 << 20
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-_ON_A_GRAPH = {
+ON_A_GRAPH = {
     # english
     (
         "3fa330d030952a994390b2c37bdbede0c6ea47e0531450596b4d4ff42307c20d",
@@ -56,7 +56,8 @@ _ON_A_GRAPH = {
 }
 """Fingerprints under another metric, by the lexicon's own fingerprint and the metric's token.
 
-The first says which words and vectors there are: nothing else goes into a fingerprint.
+The first says which words and vectors there are: nothing else goes into a fingerprint. Known here,
+they need not be hashed again.
 """
 
 WordBlock = tuple[Sequence[str], NDArray[Any]]
@@ -152,11 +153,6 @@ def fingerprint(words: Sequence[str], vectors: NDArray[np.float32], metric_token
             )
         digest.update(block.data)
     return digest.hexdigest()
-
-
-def known_fingerprint(fingerprint: str, metric_token: bytes) -> str | None:
-    """Return the fingerprint of an embedded lexicon under another metric without hashing again."""
-    return _ON_A_GRAPH.get((fingerprint, metric_token.hex()))
 
 
 def is_compiled(path: Path) -> bool:

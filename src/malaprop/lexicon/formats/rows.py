@@ -229,17 +229,16 @@ def _fit(block: RowBlock, seen: set[str], repairs: Repairs, metric: str) -> Sequ
         return range(len(words))
     fit: dict[str, int] = {}
     for i, word in enumerate(words):
-        fault = _word_fault(word)
-        if fault is None and not_finite[i]:
-            fault = FileFault.NOT_FINITE
-        elif fault is None and outside[i]:
-            fault = why
-        elif fault is None and (word in fit or word in seen):
-            fault = FileFault.DUPLICATE
-        if fault is None:
-            fit[word] = i
-        else:
+        fault = (
+            _word_fault(word)
+            or (FileFault.NOT_FINITE if not_finite[i] else None)
+            or (why if outside[i] else None)
+            or (FileFault.DUPLICATE if word in fit or word in seen else None)
+        )
+        if fault:
             repairs.fault(fault, block.numbers[i])
+        else:
+            fit[word] = i
     return list(fit.values())
 
 
