@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from malaprop.lexicon.store import home
 from malaprop.privacy.errors import DataError, OutputError, ParameterError, did_you_mean
-from malaprop.private_files import atomic_write
+from malaprop.private_files import atomic_write, create
 
 CATALOGUE = Path(__file__).parent / "catalogue.toml"
 _AT_ONCE = 1 << 20
@@ -158,8 +158,7 @@ def keep(dataset: Dataset, file: DataFile, source: BinaryIO, origin: str) -> Pat
     private_folder(path.parent)
     digest, size = hashlib.sha256(), 0
     with atomic_write(path) as part:
-        opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(opened, "wb") as target:
+        with open(create(part), "wb") as target:
             while size <= file.size and (block := source.read(_AT_ONCE)):
                 target.write(block)
                 digest.update(block)
