@@ -8,7 +8,6 @@ Different texts never share a draw.
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, cast
 
@@ -82,7 +81,7 @@ class SlotDraws:
         if shared is None:
             return DrawnSlots(words, write_values(forms, values), templates.slot_counts)
         words[typed] = np.arange(len(values))  # where the value of a slot is
-        words = shared.spread(words)
+        words = words[shared.shown]
         spread = [values[number] for number in words[templates.typed].tolist()]
         return DrawnSlots(words, write_values(templates.forms, spread), shared.counts.tolist())
 
@@ -136,26 +135,15 @@ def write_values(forms: Sequence[Form], values: Sequence[Value]) -> list[str]:
     ]
 
 
-@dataclass(frozen=True, eq=False)
-class SharedDraws:
-    """Which slots of texts are drawn, and which of the draws each slot shows.
-
-    >>> shared = share_draws(np.array([7, 5, 7, 7]), [3, 1])
-    >>> shared.slots, shared.counts
-    (array([0, 1, 3]), array([2, 1]))
-    >>> shared.spread(np.array([70, 50, 71]))
-    array([70, 50, 70, 71])
-    """
+class SharedDraws(NamedTuple):
+    """Which slots of texts are drawn, and which of the draws each slot shows."""
 
     slots: Ids
     """The slots to draw for: the first place of each distinct value of each text."""
     counts: Ids
     """How many draws each text has: its distinct values."""
-    _shown: Ids
-
-    def spread(self, drawn: Ids) -> Ids:
-        """Return what all slots show, given what was drawn for `slots`."""
-        return drawn[self._shown]
+    shown: Ids
+    """Which of the draws each slot shows."""
 
 
 def share_draws(ids: Ids, slot_counts: Sequence[int], groups: Ids | None = None) -> SharedDraws:
@@ -164,6 +152,9 @@ def share_draws(ids: Ids, slot_counts: Sequence[int], groups: Ids | None = None)
     `ids` are the values of all slots, text by text, and `slot_counts` says how many each text has.
     `groups` holds a number for the kind and grid of each slot: values of different groups are
     never equal. Without it, all slots are words.
+
+    >>> share_draws(np.array([7, 5, 7, 7]), [3, 1])
+    SharedDraws(slots=array([0, 1, 3]), counts=array([2, 1]), shown=array([0, 1, 0, 2]))
     """
     texts = np.repeat(np.arange(len(slot_counts)), slot_counts)
     order, starts = runs([texts, ids] if groups is None else [texts, groups, ids])

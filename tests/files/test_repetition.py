@@ -42,7 +42,7 @@ def test_a_text_has_one_draw_for_each_value_of_a_group(
     distinct = list(dict.fromkeys(keys))  # in the order of their first places
     assert [keys[slot] for slot in shared.slots] == distinct
     assert shared.counts.tolist() == [len(set(text)) for text in texts]
-    assert shared.spread(np.arange(len(distinct))).tolist() == [distinct.index(k) for k in keys]
+    assert shared.shown.tolist() == [distinct.index(k) for k in keys]
 
 
 def test_without_groups_all_slots_are_words() -> None:

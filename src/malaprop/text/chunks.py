@@ -29,12 +29,11 @@ from malaprop.privacy.arrays import Ids
 from malaprop.text.kinds import Form
 from malaprop.text.kinds.grammar import Joins, joining, parts_of_values
 from malaprop.text.template import (
-    CODEC,
     VALUE_MARK,
     WORD_MARK,
     Flags,
     Part,
-    Spellings,
+    Strings,
     Writer,
     closely,
     ends_sentence,
@@ -44,10 +43,10 @@ from malaprop.text.treatment import ALL_TAGS, SIGN_TAG, BoundPolicy, Treatment
 # Looks: the public side of chunks.
 
 
-PIECE, SPACED = 2, 1
-"""A piece is twice a number, plus one if a space follows."""
-WORD = -PIECE
-"""The piece that stands for the word or value of a slot. Other pieces are gaps."""
+WORD, SPACED = -2, 1
+"""The piece that stands for the word or value of a slot, and what to add if a space follows.
+
+Other pieces are numbers of gaps."""
 AWKWARD, EMPTY, LINE_FEED, VANISHING = range(4)
 """Numbers of special looks and shapes: a chunk that is too long, or has a NUL or something to drop,
 mask, keep or show; an empty one; a line feed; and one of which nothing is shown."""
@@ -106,8 +105,8 @@ class LookTables(NamedTuple):
     looks: Records
     slots: Records
     pieces: Ids
-    """What all looks are written with: the number of a gap, or `WORD`, and if a space follows."""
-    gaps: Spellings
+    """What all looks are written with."""
+    gaps: Strings
 
 
 class Looks:
@@ -117,15 +116,13 @@ class Looks:
         self._numbers: dict[tuple[Part, ...], int] = {}
         self._looks, self._slots = GrowingTable(_LOOK), GrowingTable(_SLOT)
         self._pieces, self._gaps = GrowingTable(np.int64), dict[str, int]()
-        self._spelt = Spellings.of(())
         self.white_ends: list[int | None] = []  # at how many ends it is white; None: everywhere
 
     def tables(self) -> LookTables:
         """Return the tables of all looks so far."""
-        if len(self._spelt.starts) < len(self._gaps):
-            self._spelt = Spellings.of(self._gaps)
         slots, pieces = self._slots.table(), self._pieces.table()
-        return LookTables(self._looks.table(), slots, pieces, self._spelt)
+        gaps: Strings = np.array([*self._gaps, None], dtype=np.object_)[:-1]
+        return LookTables(self._looks.table(), slots, pieces, gaps)
 
     def table(self) -> Records:
         """Return the table of looks so far."""
@@ -149,8 +146,9 @@ class Looks:
         for gap in before:
             pieces += [self._gap(gap), WORD] if gap else [WORD]
         if after or not pieces:
-            pieces.append(self._gap(after))
-        pieces[-1] += SPACED
+            pieces.append(self._gap(f"{after} "))
+        else:
+            pieces[-1] += SPACED
         look = (  # in the order of `_LOOK`
             len(before),
             len(self._slots),
@@ -171,7 +169,7 @@ class Looks:
         self._looks.add([look])
 
     def _gap(self, gap: str) -> int:
-        return PIECE * self._gaps.setdefault(gap, len(self._gaps))
+        return self._gaps.setdefault(gap, len(self._gaps))
 
 
 def _gaps(shown: tuple[Part, ...]) -> list[str]:
@@ -240,12 +238,13 @@ class ChunkLayout:
         next_pieces = np.cumsum(counts)
         pieces = self._tables.pieces[_rows(self._of_chunks("first_piece"), counts, next_pieces)]
         words = np.flatnonzero(pieces < 0)
-        spaced = pieces & SPACED
-        pieces >>= 1
-        pieces[words] = 0
-        spelt = writer.spell(drawn, starts, apart, values)
-        shown = self._tables.gaps.take(pieces).replace(words, spelt)
-        texts = shown.texts(spaced, next_pieces[self._last_chunks])
+        shown = self._tables.gaps[pieces]
+        shown[words] = writer.write(drawn, starts, apart, pieces[words] - WORD, values)
+        strings, texts, first = shown.tolist(), list[str](), 0
+        for after in next_pieces[self._last_chunks].tolist():
+            text = "".join(strings[first:after])
+            texts.append(text[:-1])  # a space follows the last chunk
+            first = after
         if LINE_FEED in self._looks:
             return [text.replace(PADDED_LINE, LINE) for text in texts]
         return texts
@@ -533,6 +532,7 @@ def plain_tokens(chunk: str) -> list[str] | None:
 # batch does, so it is imported for large ones only.
 
 
+_CODEC = "utf-8", "surrogatepass"  # it takes every string, and gives the same one back
 _MANY_LETTERS = 2**18  # from here on, importing Arrow is worth while
 _SPACE = ord(" ")
 
@@ -577,14 +577,14 @@ def by_arrow(texts: Sequence[str]) -> DistinctChunks:
     import pyarrow as pa
 
     # A space ends each chunk, and stays part of it: so the distinct ones are parted by spaces, too.
-    encoded = [text.replace(LINE, PADDED_LINE).encode(*CODEC) for text in texts]
+    encoded = [text.replace(LINE, PADDED_LINE).encode(*_CODEC) for text in texts]
     ended = b" ".join([*encoded, b""])
     ends = np.flatnonzero(np.frombuffer(ended, dtype=np.uint8) == _SPACE) + 1
     buffers = [None, pa.py_buffer(np.concatenate([[0], ends])), pa.py_buffer(ended)]
     chunks = pa.Array.from_buffers(pa.large_binary(), len(ends), buffers).dictionary_encode()
     _, bounds, content = chunks.dictionary.buffers()
     size = np.frombuffer(bounds, dtype=np.int64)[len(chunks.dictionary)]
-    distinct = content[:size].to_pybytes().decode(*CODEC).split(" ")[:-1]
+    distinct = content[:size].to_pybytes().decode(*_CODEC).split(" ")[:-1]
     # Arrow's own `to_numpy` would import pandas.
     numbers = np.frombuffer(chunks.indices.buffers()[1], dtype=np.int32)[: len(chunks)]
     text_ends = np.cumsum([len(text) + 1 for text in encoded])

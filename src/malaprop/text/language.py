@@ -1,6 +1,7 @@
 """What is English, in one value: articles, inflection, contractions, number words, months, …
 
-Whatever depends on the language of a text takes it from `ENGLISH`. A lexicon names its language.
+Whatever depends on the language of a text takes it from `ENGLISH`, the only one so far. A lexicon
+names its language.
 """
 
 import re

@@ -5,9 +5,9 @@ slots. It makes capitals by the rules of a sentence and chooses between “a” 
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple, Self, cast
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from malaprop.text.segments import Segment
 
 Punctuation = Literal["keep", "drop"]
 Flags = NDArray[np.bool_]
+Strings = NDArray[np.object_]
 
 Part = str | Form | None
 """A part of a text: a string is shown as it is; `None` is a slot for a word, a form for a value."""
@@ -219,69 +220,6 @@ def merged(gap: Sequence[Part]) -> str:
     return "".join(parts)
 
 
-# Strings as bytes in one array, so that many are joined without a loop over them.
-
-
-CODEC = "utf-8", "surrogatepass"
-"""How strings become bytes: it takes every string, and gives the same one back."""
-_TOGETHER = 2**15  # strings that are joined at once: caches hold what that takes
-
-
-class Spellings(NamedTuple):
-    """Strings as bytes, with a space after each; where they start, and how long they are.
-
-    >>> spellings = Spellings.of(["rain", "!", "x", "cold"])
-    >>> spellings = spellings.replace(np.array([2]), Spellings.of(["ß"]))
-    >>> spellings.texts(np.array([0, 1, 1, 1]), np.array([2, 4]))
-    ['rain!', 'ß cold']
-    """
-
-    letters: NDArray[np.uint8]
-    starts: Ids
-    lengths: Ids
-
-    @classmethod
-    def of(cls, strings: Iterable[str]) -> Self:
-        """Encode strings."""
-        encoded = [f"{string} ".encode(*CODEC) for string in strings]
-        sizes = np.array(list(map(len, encoded)), dtype=np.int64)
-        letters = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-        return cls(letters, np.cumsum(sizes) - sizes, sizes - 1)
-
-    def take(self, places: Ids) -> Self:
-        """Return the strings at some places."""
-        return self._replace(starts=self.starts.take(places), lengths=self.lengths.take(places))
-
-    def replace(self, places: Ids, others: "Spellings") -> Self:
-        """Return these strings with others at some places."""
-        starts, lengths = self.starts.copy(), self.lengths.copy()
-        starts[places] = others.starts + len(self.letters)
-        lengths[places] = others.lengths
-        return self.__class__(np.concatenate([self.letters, others.letters]), starts, lengths)
-
-    def texts(self, spaced: Ids, ends: Ids) -> list[str]:
-        """Join the strings to texts: how many spaces follow each, 0 or 1, and where texts end.
-
-        A space follows the last string of each text, and is left out.
-        """
-        sizes = self.lengths + spaced
-        joined = b"".join(
-            _joined(self.letters, self.starts[at : at + _TOGETHER], sizes[at : at + _TOGETHER])
-            for at in range(0, len(sizes), _TOGETHER)
-        )
-        texts, start = list[str](), 0
-        for end in np.cumsum(sizes)[ends - 1].tolist():
-            texts.append(joined[start : end - 1].decode(*CODEC))
-            start = end
-        return texts
-
-
-def _joined(letters: NDArray[np.uint8], starts: Ids, sizes: Ids) -> bytes:
-    places = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
-    places += np.arange(len(places))
-    return letters.take(places).tobytes()
-
-
 # Writes drawn ids as words of a text, with capitals and fitting articles, and values.
 
 
@@ -303,8 +241,9 @@ class Writer:
     def __init__(self, words: Sequence[str], escape: Callable[[str], str] | None = None) -> None:
         self.words, self._escape = words, escape
         self._articles = all(word in words for word in ENGLISH.telling_words)
-        none = np.zeros(2 * len(words), dtype=np.int64)
-        self._spelt = Spellings(none[:0].astype(np.uint8), none, none + _NOT_YET)
+        # As inside a sentence, then as at its start; each without a space after it, and with one.
+        self._written: Strings = np.empty(4 * len(words), dtype=np.object_)
+        self._known: Flags = np.zeros(2 * len(words), dtype=np.bool_)
 
     def fill(self, template: Template, words: list[str]) -> str:
         """Return the text of a template with these words and written values in its slots."""
@@ -322,36 +261,30 @@ class Writer:
         shown[1::2] = self._escaped(written)
         return "".join(shown)
 
-    def spell(self, drawn: Ids, starts: Flags, apart: Flags, values: Sequence[str]) -> "Spellings":
+    def write(
+        self, drawn: Ids, starts: Flags, apart: Flags, spaced: Ids, values: Sequence[str]
+    ) -> Strings:
         """Return how drawn words are written in many slots, and values where `VALUE` stands.
 
-        `starts` and `apart` say of each slot what `Template` lists.
+        `starts` and `apart` say of each slot what `Template` lists, and `spaced`, 0 or 1, whether a
+        space follows.
         """
         if self._articles:
             drawn = self._fitted(drawn, apart, values)
         typed = np.flatnonzero(drawn == VALUE)
         places = drawn + len(self.words) * starts
         places[typed] = 0
-        spelt = self._with_all(places).take(places)
-        return spelt.replace(typed, Spellings.of(self._escaped(values))) if typed.size else spelt
-
-    def _with_all(self, places: Ids) -> "Spellings":
-        """Return all words as inside a sentence, then as at its start; those at places spelt.
-
-        Few of all words occur in a short text.
-        """
-        table = self._spelt
-        new = distinct(places[table.lengths[places] == _NOT_YET])
-        if new.size:
-            strings = [
-                opening(word) if starts else ENGLISH.first_person.get(word, word)
-                for starts, word in (
-                    (n >= len(self.words), self.words[n % len(self.words)]) for n in new.tolist()
-                )
-            ]
-            # Another thread may do so, too: each goes on with the list that it has.
-            self._spelt = table = table.replace(new, Spellings.of(self._escaped(strings)))
-        return table
+        # Few of all words occur in a short text: each is written when it first does.
+        for place in distinct(places[~self._known.take(places)]).tolist():
+            word = self.words[place % len(self.words)]
+            inside = ENGLISH.first_person.get(word, word)
+            (word,) = self._escaped([opening(word) if place >= len(self.words) else inside])
+            self._written[2 * place], self._written[2 * place + 1] = word, f"{word} "
+            self._known[place] = True
+        written: Strings = self._written.take(2 * places + spaced)
+        for slot, value in zip(typed.tolist(), self._escaped(values), strict=True):
+            written[slot] = value + " " * spaced[slot]
+        return written
 
     def _escaped(self, strings: Sequence[str]) -> Sequence[str]:
         return strings if self._escape is None else list(map(self._escape, strings))
