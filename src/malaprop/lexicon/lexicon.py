@@ -103,6 +103,9 @@ class Lexicon:
     [('cold', 1.0), ('hot', 8.0)]
     """
 
+    language = "english"
+    """The language of its words, one of `malaprop.text.language`. The fingerprint leaves it out."""
+
     def __init__(
         self,
         words: Iterable[str],

@@ -306,3 +306,5 @@ ENGLISH = Language(
     short_parts=frozenset(_SHORT_PARTS.split()),
     not_heads=frozenset((_SHORT_PARTS + _NOT_HEADS).split()),
 )
+LANGUAGES = {ENGLISH.name: ENGLISH}
+"""All languages that a lexicon can name."""
