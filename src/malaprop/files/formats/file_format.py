@@ -386,15 +386,10 @@ class FileCopy:
         self._cells += expected
 
     def finish(self) -> FileCounts:
-        """Write the end of the file, once all batches are written."""
+        """Write the end of the file, once all batches are written; return what was in it."""
         with naming(self.name):
             self._writer.finish()
         self._ended = True
-        return self.counts
-
-    @property
-    def counts(self) -> FileCounts:
-        """What was in the file so far."""
         reader = self.reader
         return FileCounts(
             records=self._records,
