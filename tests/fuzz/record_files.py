@@ -11,8 +11,8 @@ from collections.abc import Callable
 from tests.files.copies import rewrite
 from tests.fuzz.mutations import mutated
 
-from malaprop.files.compression import packed, unpacked
 from malaprop.files.formats import FORMATS, Layout
+from malaprop.files.formats.file_format import packed, unpacked
 from malaprop.privacy.errors import MalapropError
 from malaprop.report.file_counts import FaultyRecord
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
-from malaprop.files.formats import check_ending, check_packing, format_of
-from malaprop.files.formats.file_format import Layout
+from malaprop.files.formats.file_format import Layout, check_ending, check_packing, format_of
 from malaprop.files.resume_file import new_side_path, side_path
 from malaprop.files.staging import Staging, partial_path
 from malaprop.privacy.errors import OutputError, ParameterError

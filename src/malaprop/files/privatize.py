@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, Unpack, cast
 
 from malaprop._version import __version__
-from malaprop.files.compression import compression_of, packed, unpacked
 from malaprop.files.formats.file_format import (
     BATCH_RULES,
     SMALLEST_BATCH,
@@ -19,7 +18,10 @@ from malaprop.files.formats.file_format import (
     Layout,
     OnError,
     batch_characters,
+    compression_of,
     naming,
+    packed,
+    unpacked,
 )
 from malaprop.files.plan import (
     Listener,

@@ -4,8 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from malaprop.files.compression import unpacked
-from malaprop.files.formats.file_format import REMEDY, AnyReader, Layout, Pair, naming
+from malaprop.files.formats.file_format import REMEDY, AnyReader, Layout, Pair, naming, unpacked
 from malaprop.files.plan import TextJob, check_piped, plan_jobs
 from malaprop.privacy.errors import DataError, ParameterError
 

@@ -17,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.files.copies import opened
 
-from malaprop.files.compression import Packed, Packing, Unpacked, compression_of
+from malaprop.files.compression import Packed, Packing, Unpacked
 from malaprop.files.formats import Layout
+from malaprop.files.formats.file_format import compression_of
 from malaprop.privacy.errors import DataError, OutputError
 
 TEXT = "".join(f"line {i} of many, {i * i}\n" for i in range(20_000)).encode()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import BinaryIO, ClassVar, Final, NamedTuple
 
-from malaprop.files.compression import Unpacked, refuse_packed
+from malaprop.files.compression import Unpacked
 from malaprop.files.formats.file_format import (
     BATCH_RECORDS,
     LONGEST_RECORD,
@@ -30,6 +30,8 @@ from malaprop.privacy.errors import DataError
 # no text and of no column's name, and the copy has one exactly if the original has.
 
 _CHUNK: Final = 2**16
+# The first bytes of packed files. None of them begins a text in any encoding of single bytes.
+_PACKED: Final = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"\xfd7zXZ")
 _LONGEST_START: Final = 6
 
 # For each encoding, the byte order marks that a file may start with, and the codec for the rest.
@@ -72,8 +74,12 @@ class _CountedBytes(io.BufferedIOBase):
         """Remove the longest mark that the source starts with, if any, and return it."""
         while len(self._ahead) < _LONGEST_START and (more := self._fetch(_LONGEST_START)):
             self._ahead += more
-        if not wide:  # letters of two bytes could begin like that
-            refuse_packed(self._ahead)
+        # Letters of two bytes could begin like that.
+        if not wide and self._ahead.startswith(_PACKED):
+            raise DataError(
+                "the input is compressed: name a file that ends in .gz or .zst, or unpack it on "
+                "its way, as in  zcat FILE | malaprop privatize - --format csv"
+            )
         mark = max(filter(self._ahead.startswith, marks), key=len, default=b"")
         self._ahead = self._ahead[len(mark) :]
         return mark
