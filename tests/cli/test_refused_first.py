@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import Cli
 
 from malaprop import Lexicon
-from malaprop.files.plan import Job
+from malaprop.files.run import Job
 from malaprop.lexicon import store
 from malaprop.privacy.errors import DataError
 from malaprop.privatizer import Privatizer

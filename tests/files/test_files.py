@@ -9,7 +9,7 @@ import malaprop
 from malaprop import Lexicon, OutputError, ParameterError, privatize_files
 from malaprop.files import KEPT, UNWRITTEN
 from malaprop.files.formats import txt
-from malaprop.files.plan import RunProgress
+from malaprop.files.run import RunProgress
 
 
 @pytest.fixture

@@ -180,7 +180,7 @@ def privatize_on_spark(
             "--engine spark takes one folder or file, and writes one folder: name it with  "
             "-o OUTPUT"
         )
-    from malaprop.files.plan import Job, check_report
+    from malaprop.files.run import Job, check_report
     from malaprop.files.staging import Staging
     from malaprop.private_files import OWNER_ONLY
     from malaprop.report.page import page_file

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.segment import Segment
 
-    from malaprop.files.plan import RunProgress
+    from malaprop.files.run import RunProgress
     from malaprop.report.page import Page
     from malaprop.report.run_report import RunReport
     from malaprop.report.vector_report import VectorReport

@@ -23,8 +23,11 @@ from malaprop.files.formats.file_format import (
     packed,
     unpacked,
 )
-from malaprop.files.plan import (
+from malaprop.files.resume_file import THE_LAW
+from malaprop.files.run import (
     Listener,
+    Output,
+    Run,
     RunProgress,
     TextJob,
     check_names,
@@ -32,9 +35,8 @@ from malaprop.files.plan import (
     folder_for,
     ignore,
     plan_jobs,
+    staged_run,
 )
-from malaprop.files.resume_file import THE_LAW
-from malaprop.files.run import Output, Run, staged_run
 from malaprop.files.staging import check_output
 from malaprop.files.workers import BatchDraw, Item, WorkerPool, available_cores, draw_all
 from malaprop.lexicon.lexicon import Lexicon
@@ -117,7 +119,7 @@ def privatize_files(
     - `force`: replace existing outputs.
     - `report`: a file for the report, `.json`, `.md` or `.html`, with keyed digests of inputs and
       outputs. A page of HTML also shows what an observer learns; that takes a minute on `english`.
-    - `progress`: is called with each `malaprop.files.plan.RunProgress`, warnings included.
+    - `progress`: is called with each `malaprop.files.run.RunProgress`, warnings included.
     - `command`: what the report states as the command that was given.
     - `options`: `unknown`, `punctuation` and whatever else `Privatizer` takes for texts.
 

@@ -18,19 +18,21 @@ from malaprop.centroids import Centroids
 from malaprop.files import vector_formats
 from malaprop.files.formats import format_of
 from malaprop.files.formats.file_format import Layout
-from malaprop.files.plan import (
+from malaprop.files.privatize import StrPath
+from malaprop.files.resume_file import Drawn, Journal
+from malaprop.files.run import (
     PIPE,
     Job,
     Listener,
+    Output,
+    Run,
     RunProgress,
     TextJob,
     check_names,
     check_source,
     ignore,
+    staged_run,
 )
-from malaprop.files.privatize import StrPath
-from malaprop.files.resume_file import Drawn, Journal
-from malaprop.files.run import Output, Run, staged_run
 from malaprop.files.staging import check_output
 from malaprop.files.texts import open_texts
 from malaprop.files.vector_formats import (

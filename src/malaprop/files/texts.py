@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from malaprop.files.formats.file_format import REMEDY, AnyReader, Layout, Pair, naming, unpacked
-from malaprop.files.plan import TextJob, check_piped, plan_jobs
+from malaprop.files.run import TextJob, check_piped, plan_jobs
 from malaprop.privacy.errors import DataError, ParameterError
 
 Listener = Callable[[int, int | None], None]

@@ -28,7 +28,7 @@ from malaprop.files.formats.parquet import (
     private_schema,
     record_batches,
 )
-from malaprop.files.plan import check_source
+from malaprop.files.run import check_source
 from malaprop.lexicon.formats.arrays import (
     ArrayFileError,
     ArrayHeader,
