@@ -73,9 +73,12 @@ _RAW = frozenset({"script", "style"})
 _NAME = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*+(?:[:-][A-Za-z0-9]++)*+)(?=[\s/>])")
 # Attributes up to a quoted value, the end of the tag, or what may not stand in a tag.
 _ATTRIBUTES = re.compile(r"(?:[^<>=]++|=(?!\s*+[\"']))*+(?:=\s*+([\"'])|(>))?")
-_RAW_END = {
-    name: re.compile(rf"</{name}(?=[\s/>])[^<>]*+>", re.IGNORECASE | re.ASCII)
-    for name in (*_RAW, TITLE)
+_ENDS = {
+    **{sign: re.compile(sign) for sign in (">", "-->")},
+    **{
+        name: re.compile(rf"</{name}(?=[\s/>])[^<>]*+>", re.IGNORECASE | re.ASCII)
+        for name in (*_RAW, TITLE)
+    },
 }
 _WORD_ENDS = re.compile(r"\w\Z")
 _WORD_STARTS = re.compile(r"\w")
@@ -91,8 +94,12 @@ def cut_html(text: str, *, placeholders: bool = False) -> list[Segment]:
     """
     runs: list[str] = []
     segments: list[Segment] = []
-    for run, markup in HtmlReader(text, placeholders=placeholders).pieces():
-        append_run(runs, decoded(run))
+    for run, markup in _HtmlReader(text, placeholders=placeholders).pieces():
+        if run := decoded(run):
+            # Where something was dropped between two words, a space takes its place.
+            if runs and _WORD_ENDS.search(runs[-1]) and _WORD_STARTS.match(run):
+                runs.append(" ")
+            runs.append(run)
         if markup:
             segments += Segment("".join(runs), False), Segment(markup, True, "markup")
             runs.clear()
@@ -109,16 +116,7 @@ def escape_html(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def append_run(runs: list[str], run: str) -> None:
-    """Append a run of text to those before a dropped piece, with a space between two words."""
-    if not run:
-        return
-    if runs and _WORD_ENDS.search(runs[-1]) and _WORD_STARTS.match(run):
-        runs.append(" ")
-    runs.append(run)
-
-
-class HtmlReader:
+class _HtmlReader:
     """Finds the markup in a text.
 
     A search that reached the end of the text in vain is not repeated: this keeps the time linear.
@@ -134,7 +132,7 @@ class HtmlReader:
         """Return pairs of a run of text and the tag behind it (empty if it is dropped)."""
         start = place = 0
         while (place := self._text.find("<", place)) >= 0:
-            piece = self.markup_at(place)
+            piece = self._markup_at(place)
             if piece is None:
                 place += 1
                 continue
@@ -151,53 +149,35 @@ class HtmlReader:
         name = _NAME.match(self._text, place, end)
         if name is None or name[1] or name[2].lower() != TITLE or self._text[end - 2] == "/":
             return None
-        return self._raw_end(TITLE, end)
+        return self._end(TITLE, end)
 
-    def markup_at(self, place: int) -> tuple[int, str] | None:
+    def _markup_at(self, place: int) -> tuple[int, str] | None:
         """Return the end of the markup at a “<”, and how it is shown, or None if it is text."""
         if self._text.startswith(("<!", "<?"), place):
-            end = self._declaration_end(place)
-            return None if end < 0 else (end, "")
-        name = _NAME.match(self._text, place)
-        if name is None:
+            comment = self._text.startswith("<!--", place)
+            ending = self._end("-->", place + 4) if comment else self._end(">", place + 2)
+            return None if ending is None else (ending.end(), "")
+        tag = _NAME.match(self._text, place)
+        if tag is None:
             return None
-        end = self._tag_end(name.end())
+        end, slash, name = self._tag_end(tag.end()), tag[1], tag[2].lower()
         if end < 0 or (self._placeholders and is_placeholder(self._text[place:end])):
             return None
-        if name[2].lower() in _RAW:
-            return self._raw(end, name[2].lower(), closing=bool(name[1]))
-        return end, _shown(name[2].lower(), closing=bool(name[1]))
+        if name in _RAW and not slash:  # dropped with its content
+            ending = self._end(name, end)
+            return None if ending is None else (ending.end(), "")
+        # Of a title, only both tags together are shown.
+        dropped = name not in TAGS or name == TITLE or (slash and name in VOID)
+        return end, "" if dropped else f"<{slash}{name}>"
 
-    def _declaration_end(self, place: int) -> int:
-        if self._text.startswith("<!--", place):
-            return self._after("-->", place + 4)
-        return self._after(">", place + 2)
-
-    def _after(self, ending: str, place: int) -> int:
-        """Return the place after the next occurrence of an ending, or -1."""
+    def _end(self, ending: str, place: int) -> re.Match[str] | None:
+        """Return the next sign or end tag that ends a declaration or an element."""
         if ending in self._missing:
-            return -1
-        start = self._text.find(ending, place)
-        if start < 0:
-            self._missing.add(ending)
-            return -1
-        return start + len(ending)
-
-    def _raw(self, place: int, name: str, *, closing: bool) -> tuple[int, str] | None:
-        """Return the end of a script or style sheet, which is dropped with its content."""
-        if closing:
-            return place, ""
-        end = self._raw_end(name, place)
-        return None if end is None else (end.end(), "")
-
-    def _raw_end(self, name: str, place: int) -> re.Match[str] | None:
-        """Return the next end tag of an element that holds no tags."""
-        if name in self._missing:
             return None
-        end = _RAW_END[name].search(self._text, place)
-        if end is None:
-            self._missing.add(name)
-        return end
+        match = _ENDS[ending].search(self._text, place)
+        if match is None:
+            self._missing.add(ending)
+        return match
 
     def _tag_end(self, place: int) -> int:
         """Return the end of a tag, given the end of its name, or -1.
@@ -218,10 +198,3 @@ class HtmlReader:
                 break
         self._dead.update(opened)
         return -1
-
-
-def _shown(name: str, *, closing: bool) -> str:
-    """Return how a tag is shown. One of a title is dropped: only both together are shown."""
-    if name not in TAGS or name == TITLE or (closing and name in VOID):
-        return ""
-    return f"</{name}>" if closing else f"<{name}>"

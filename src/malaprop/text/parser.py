@@ -140,12 +140,8 @@ class Tallies:
         awkward: Flags | None = None,
     ) -> None:
         """Take the tags of tokens, and tallies of chunks, for texts as `Templates` does."""
-        self._tags, self._shows_signs, self._chunks, self._awkward = (
-            tags,
-            shows_signs,
-            chunks,
-            awkward,
-        )
+        self._tags, self._shows_signs = tags, shows_signs
+        self._chunks, self._awkward = chunks, awkward
 
     def total(self) -> dict[str, int]:
         """Count the tokens of all texts."""

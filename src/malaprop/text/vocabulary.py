@@ -394,20 +394,14 @@ def _head(word: str, last: Mapping[int, Hit]) -> tuple[Part | None, bool]:
 
 
 class Way(StrEnum):
-    """The rule that led to a word."""
+    """The rule that led to a word; `_SAID` says what each means."""
 
     LISTED = "listed"
-    """The lexicon has the token itself."""
     FORM = "form"
-    """The lexicon has it without accents, endings or digits, or has what it stands for."""
     MEANING = "meaning"
-    """The large vocabulary has it, and says which word is nearest in meaning."""
     CORRECTED = "corrected"
-    """It is one edit from a word of the large vocabulary."""
     COMPOUND = "compound"
-    """It is made of words of the large vocabulary, and counts as the last one."""
     SPELLING = "spelling"
-    """Nothing else applies: the nearest spelling."""
 
 
 class Route(NamedTuple):
