@@ -32,18 +32,20 @@ from malaprop.privacy.noise import Noise
 class Decoding(ABC):
     """Parameters of a decoder; `on(lexicon, epsilon)` makes the decoder."""
 
-    @abstractmethod
     def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
         """Return the decoder for a lexicon and for the noise of a mechanism with that ε."""
+        return self._decoder(search_on(lexicon), lexicon, epsilon)
+
+    @abstractmethod
+    def _decoder(self, search: NearestSearch, lexicon: MetricSpace, epsilon: float) -> Decoder: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Nearest(Decoding):
     """The word nearest to the noisy vector; ties go to the lowest id."""
 
-    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
-        """Return the decoder for a lexicon; ε plays no part."""
-        return NearestDecoder(search_on(lexicon))
+    def _decoder(self, search: NearestSearch, lexicon: MetricSpace, epsilon: float) -> Decoder:
+        return NearestDecoder(search)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +62,8 @@ class Vickrey(Decoding):
         if not 0.0 <= self.t <= 1.0:
             raise ParameterError(f"The 't' parameter of Vickrey must be in 0 … 1. Got {self.t}.")
 
-    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
-        """Return the decoder for a lexicon; ε plays no part."""
-        return VickreyDecoder(search_on(lexicon), self.t)
+    def _decoder(self, search: NearestSearch, lexicon: MetricSpace, epsilon: float) -> Decoder:
+        return VickreyDecoder(search, self.t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,9 +80,8 @@ class Rank(Decoding):
         if not 0.0 < self.c < math.inf:
             raise ParameterError(f"The 'c' parameter of Rank must be above 0. Got {self.c}.")
 
-    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
-        """Return the decoder for a lexicon and for the noise of a mechanism with that ε."""
-        return RankDecoder(lexicon, search_on(lexicon), self.c * epsilon)
+    def _decoder(self, search: NearestSearch, lexicon: MetricSpace, epsilon: float) -> Decoder:
+        return RankDecoder(lexicon, search, self.c * epsilon)
 
 
 DECODINGS: dict[str, type[Decoding]] = {"nearest": Nearest, "vickrey": Vickrey, "rank": Rank}
@@ -206,22 +206,14 @@ class RankDecoder(Decoder):
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
         """Return a word for each of the noisy `vectors`."""
-        pivots = self.search.nearest(vectors)[:, 0]
-        ranks = self._ranks(len(pivots), rng)
+        pivots, size = self.search.nearest(vectors)[:, 0], len(self.lexicon)
+        # Ranks of probability ∝ exp(−rate·rank), below the number of words, by inversion.
+        total = -math.expm1(-self.rate * size)
+        drawn = np.floor(-np.log1p(-rng.random(len(pivots)) * total) / self.rate)
+        ranks = np.minimum(drawn, size - 1).astype(np.int64)
         words = pivots.copy()
         for place in np.flatnonzero(ranks):
-            words[place] = self.ranking(int(pivots[place]))[ranks[place]]
+            row = self.lexicon.distances([pivots[place]])[0]
+            row[pivots[place]] = -1.0  # first even if another word has the same vector
+            words[place] = np.argsort(row, kind="stable")[ranks[place]]
         return words
-
-    def ranking(self, pivot: int) -> Ids:
-        """Return the words by their distance from the pivot, itself first."""
-        row = self.lexicon.distances([pivot])[0]
-        row[pivot] = -1.0  # first even if another word has the same vector
-        return np.argsort(row, kind="stable")
-
-    def _ranks(self, count: int, rng: Generator) -> Ids:
-        """Draw ranks of probability ∝ exp(−rate·rank), below the number of words, by inversion."""
-        size = len(self.lexicon)
-        total = -math.expm1(-self.rate * size)
-        ranks = np.floor(-np.log1p(-rng.random(count) * total) / self.rate)
-        return np.minimum(ranks, size - 1).astype(np.int64)
