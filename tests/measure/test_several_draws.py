@@ -19,8 +19,7 @@ def test_promising_words_hold_the_best_guess(channel) -> None:  # type: ignore[n
     drawn = channel.substitute(np.repeat(truth, 5), rng).reshape(300, 5)
     last = np.array([0, 2, 4])
     best = best_guesses(channel, belief, drawn, last, None)
-    tried = likely_candidates(channel, belief, drawn, last, truth)
-    near, unbeaten = tried.words, tried.unbeaten
+    near, unbeaten = likely_candidates(channel, belief, drawn, last, truth)
     assert (unbeaten | (best != truth[:, None])).all()  # where the truth is beaten, it is not best
     assert ((best == truth[:, None]).mean(axis=0) > unbeaten.mean(axis=0) - 0.05).all()
     right, right_near = (best == truth[:, None]).mean(axis=0), (near == truth[:, None]).mean(axis=0)

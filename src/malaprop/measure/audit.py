@@ -170,7 +170,7 @@ def audit_words(
             f"Some words are audited exactly up to {most}, or all of the lexicon. Got "
             f"{len(chosen):,}."
         )
-    ids = np.union1d(chosen, nearest_other_words(channel, chosen)[0])
+    ids = np.union1d(chosen, nearest_other_words(channel.lexicon, chosen)[0])
     result = _audit(channel, ids, progress)
     part = f"{len(chosen):,} of {size:,} words and their nearest: a sample, not a whole audit"
     return replace(

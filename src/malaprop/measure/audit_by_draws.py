@@ -71,7 +71,7 @@ def hard_pairs(subject: Channel | Privatizer, count: int, ids: Ids) -> list[Hard
     spellings.
     """
     channel = subject.channel if isinstance(subject, Privatizer) else subject
-    nearest, distances = nearest_other_words(channel, ids)
+    nearest, distances = nearest_other_words(channel.lexicon, ids)
     words = channel.lexicon.words
     dense = np.argsort(distances, kind="stable")
     sparse, some = dense[::-1], even_sample(len(ids), max(count, 3))

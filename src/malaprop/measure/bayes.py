@@ -283,8 +283,8 @@ def _tried(
     trials = min(trials, most) if promising else trials
     truth, drawn, last = _trials(channel, belief, occurrences, trials, rng)
     if promising:
-        tried = likely_candidates(channel, belief, drawn, last, truth)
-        right, possible = tried.words == truth[:, None], tried.unbeaten
+        guesses, possible = likely_candidates(channel, belief, drawn, last, truth)
+        right = guesses == truth[:, None]
     else:
         right = possible = best_guesses(channel, belief, drawn, last, progress) == truth[:, None]
     bound: Any = "at least" if promising else ""

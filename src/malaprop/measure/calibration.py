@@ -22,7 +22,7 @@ from malaprop.measure.bayes import (
 )
 from malaprop.measure.neighbourhoods import normalised
 from malaprop.measure.profile import context_curve
-from malaprop.measure.targets import TARGETS, Target, check_target
+from malaprop.measure.targets import TARGETS, check_target
 from malaprop.measure.word_statistics import (
     candidate_lower_bound,
     law_batches,
@@ -201,7 +201,9 @@ def calibrate(
         return figure(channel)
 
     text = target.text.format(bound=bound, **facts)
-    epsilon, tried = search_epsilon(at, partial(_met, target, bound), text, progress=progress)
+    epsilon, tried = search_epsilon(
+        at, partial(target.is_met, bound=bound), text, progress=progress
+    )
     return Calibration(
         epsilon=epsilon,
         target=text,
@@ -209,10 +211,6 @@ def calibrate(
         normalised=normalised(lexicon, epsilon),
         exact=search.whole and epsilon in laws and tried[epsilon].is_exact,
     )
-
-
-def _met(target: Target, bound: float, figure: Estimate) -> bool:
-    return figure.unsafe >= bound if target.at_least else figure.unsafe <= bound
 
 
 # The figures of a channel that a search for ε asks for.
@@ -409,7 +407,7 @@ def _with_context(
             result: Any = attack("context", privatizer, texts, rng=seeded_rng(seed))
             return Estimate.one_sided(result.score, result.interval[1])
 
-        met = partial(_met, TARGETS["success"], success)
+        met = partial(TARGETS["success"].is_met, bound=success)
         epsilon, tried = search_epsilon(recovered, met, text, progress=progress)
         figures = sorted(tried.items())
     return Calibration(
@@ -474,10 +472,6 @@ class LambdaRow:
     within: bool
     """Whether the bound is kept to, the error of the sample counted in."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as plain values for JSON."""
-        return vars(self).copy()
-
 
 @dataclass(frozen=True, kw_only=True)
 class LambdaChoice:
@@ -501,7 +495,7 @@ class LambdaChoice:
             "epsilon": self.best.epsilon,
             "euclidean_epsilon": self.best.euclidean,
             "target": self.target,
-            "grid": [row.to_dict() for row in self.rows],
+            "grid": [vars(row).copy() for row in self.rows],
             "skipped": list(self.skipped),
         }
 

@@ -18,7 +18,17 @@ from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.estimate import sample
 from malaprop.privacy.metrics import MetricSpace
 
-# Figures about lexicons and about distributions, computed from public data alone.
+_FEW = 50  # the words in the sparsest and in the densest regions
+
+
+def nearest_other_words(space: MetricSpace, ids: Ids) -> tuple[Ids, Floats]:
+    """Return the nearest other word of each of some words, and its distance."""
+    nearest, distances = np.empty_like(ids), np.empty(len(ids))
+    for block in blocks(len(ids), row_cells=len(space)):
+        rows = space.distances(ids[block])
+        rows[np.arange(len(rows)), ids[block]] = np.inf
+        nearest[block], distances[block] = rows.argmin(axis=1), rows.min(axis=1)
+    return nearest, distances
 
 
 def nearest_distances(lexicon: MetricSpace) -> tuple[float, float, float]:
@@ -26,14 +36,9 @@ def nearest_distances(lexicon: MetricSpace) -> tuple[float, float, float]:
 
     They are computed over up to 128 words, spread evenly over a lexicon of at least two.
     """
-    nearest = []
-    ids = sample(len(lexicon))
-    for block in blocks(len(ids), row_cells=len(lexicon)):
-        rows = lexicon.distances(ids[block])
-        rows[np.arange(len(rows)), ids[block]] = np.inf
-        nearest.append(rows.min(axis=1))
-    low, middle, high = np.percentile(np.concatenate(nearest), [5, 50, 95])
-    return float(low), float(middle), float(high)
+    _, distances = nearest_other_words(lexicon, sample(len(lexicon)))
+    low, middle, high = np.percentile(distances, [5, 50, 95]).tolist()
+    return low, middle, high
 
 
 def skewness(values: Any) -> float:
@@ -65,22 +70,6 @@ def normalised(space: MetricSpace, epsilon: float) -> dict[str, float]:
         "radius_of_a_factor_of_2": math.log(2.0) / epsilon,
         "radius_of_a_factor_of_10": math.log(10.0) / epsilon,
     }
-
-
-# The nearest other word.
-
-
-def nearest_other_words(channel: Channel, ids: Ids) -> tuple[Ids, Floats]:
-    """Return the nearest other word of each of some words, and its distance."""
-    nearest, distances = np.empty_like(ids), np.empty(len(ids))
-    for block in blocks(len(ids), row_cells=len(channel.lexicon)):
-        rows = channel.lexicon.distances(ids[block])
-        rows[np.arange(len(rows)), ids[block]] = np.inf
-        nearest[block], distances[block] = rows.argmin(axis=1), rows.min(axis=1)
-    return nearest, distances
-
-
-_FEW = 50  # the words in the sparsest and in the densest regions
 
 
 def overlap(lexicon: MetricSpace, vectors: Any, m: int = 10) -> Floats:

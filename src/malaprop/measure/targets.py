@@ -5,9 +5,12 @@ It imports no numerics, so that the help of the command line does not wait for t
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from malaprop.privacy.errors import ParameterError
+
+if TYPE_CHECKING:
+    from malaprop.privacy.estimate import Estimate
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,10 @@ class Target:
     def is_mechanism(self) -> bool:
         """Whether another mechanism on the lexicon gives the bound, not a number."""
         return self.name == "like"
+
+    def is_met(self, figure: "Estimate", bound: float) -> bool:
+        """Whether a figure keeps to a bound, with its error counted in."""
+        return figure.unsafe >= bound if self.at_least else figure.unsafe <= bound
 
     def bound(self, value: Any) -> Any:
         """Return the bound; refuse one that makes no sense."""

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
@@ -308,7 +309,7 @@ def calibrate_vectors(
     distance, text = typical_distance(rows), target.text.format(bound=bound, candidates=len(rows))
     epsilon, tried = search_epsilon(
         figure,
-        lambda tried: tried.unsafe >= bound if target.at_least else tried.unsafe <= bound,
+        partial(target.is_met, bound=bound),
         text,
         smallest=target.at_least,
         # About where noise along a direction is as long as the typical distance.

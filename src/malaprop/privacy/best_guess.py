@@ -254,21 +254,14 @@ def best_guesses(
     return guesses
 
 
-@dataclass(frozen=True, kw_only=True)
-class PromisingGuesses:
-    """Guesses among promising words, and what they say about the best guess of all words."""
-
-    words: Ids
-    """The best of the promising words, for each trial and number of draws."""
-    unbeaten: NDArray[np.bool_]
-    """Whether no promising word is better than the true word. Where one is, the best guess of all
-    is wrong; so the share of these trials bounds the best guess from above."""
-
-
 def likely_candidates(
     channel: LawChannel[Any], belief: Floats, drawn: Ids, last: Ids, truth: Ids
-) -> PromisingGuesses:
-    """Weigh the most promising words of each trial, and its true word for comparison."""
+) -> tuple[Ids, NDArray[np.bool_]]:
+    """Return the best of the most promising words, for each trial and number of draws.
+
+    Return also whether none of them is better than the true word. Where one is, the best guess of
+    all words is wrong; so the share of these trials bounds the best guess from above.
+    """
     trials, words = _promising(channel, belief, drawn, last)
     logs = _logs(belief)
     scores, own = (
@@ -280,7 +273,7 @@ def likely_candidates(
         order = np.lexsort((scores[:, place], trials))
         guesses[trials[order], place] = words[order]  # the last one of each trial stays
         best[trials[order], place] = scores[order, place]
-    return PromisingGuesses(words=guesses, unbeaten=own >= best)
+    return guesses, own >= best
 
 
 def _promising(channel: LawChannel[Any], belief: Floats, drawn: Ids, last: Ids) -> tuple[Ids, Ids]:

@@ -404,25 +404,20 @@ def search_epsilon(
 def _beyond(tried: Mapping[float, Estimate], target: str, *, up: bool, met: bool) -> ParameterError:
     """Return the error of a search in which all ε meet a target, or none does."""
     end, which = (max(tried), "largest") if up else (min(tried), "smallest")
+    value, unsafe = (
+        f"{number:.4g}" if abs(number) < 1e4 else f"{number:,.0f}"
+        for number in (tried[end].value, tried[end].unsafe)
+    )
+    figure = value if tried[end].is_exact else f"{value} ({unsafe} with its error)"
     if met:
         return ParameterError(
             f"Every ε {'up' if up else 'down'} to {end:.4g}, the {which} that is searched, meets "
-            f"the target ({target}): the figure is {with_error(tried[end])} there."
+            f"the target ({target}): the figure is {figure} there."
         )
     return ParameterError(
-        f"The target ({target}) is out of reach: the figure is {with_error(tried[end])} at "
-        f"ε = {end:.4g}, the {which} that is searched."
+        f"The target ({target}) is out of reach: the figure is {figure} at ε = {end:.4g}, the "
+        f"{which} that is searched."
     )
-
-
-def with_error(figure: Estimate) -> str:
-    """Return a figure, and the unsafe end of its error unless it is exact."""
-
-    def shown(value: float) -> str:
-        return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
-
-    error = "" if figure.is_exact else f" ({shown(figure.unsafe)} with its error)"
-    return f"{shown(figure.value)}{error}"
 
 
 # Many draws of many words.
