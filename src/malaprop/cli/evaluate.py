@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from itertools import tee
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,7 +18,8 @@ from malaprop.cli.results import (
     read_pairs,
     write_for_owner,
 )
-from malaprop.cli.terminal import say, say_text
+from malaprop.cli.terminal import say
+from malaprop.cli.terminal import show as show_page
 
 if TYPE_CHECKING:
     from malaprop.files.texts import Pair
@@ -133,7 +133,7 @@ def evaluate(
     from malaprop.privacy.randomness import seeded_rng
     from malaprop.private_files import subkey
     from malaprop.report.evaluation_page import evaluation_page
-    from malaprop.report.page import page_files, render, report_path
+    from malaprop.report.page import page_files, report_path
     from malaprop.text.policy import Policy
 
     made = mechanisms_at(_names(mechanism), [epsilon_of(each) for each in _names(epsilon)])
@@ -201,7 +201,7 @@ def evaluate(
         )
     page = evaluation_page(result)
     if json_ != PIPE:
-        say_text(render(page, width=min(96, get_terminal_size().columns)))
+        show_page(page)
     if show:
         _show(first, made, opened, options)
     files = {} if report is None else page_files(page, report)
