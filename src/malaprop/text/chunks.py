@@ -415,7 +415,7 @@ class CodedTexts(NamedTuple):
 # spaces where one is shown. In both cases glue replaces the space, so that chunks become one.
 #
 # Not the whole text is cut for that. In each value of several chunks there are two that say that
-# they may be joined (`forms.joining`), and the others are near them: those of a date are at most
+# they may be joined (`grammar.joining`), and the others are near them: those of a date are at most
 # one chunk away, and of the groups of a bank account number the third and the fourth say so, with
 # two before them and up to six after them.
 

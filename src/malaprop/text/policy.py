@@ -159,7 +159,7 @@ def _require_epsilon(value: object) -> None:
 
 
 def _require_placeholder(value: object) -> None:
-    # Without a letter or digit, rebuilding would take it for punctuation.
+    # Without a letter or digit, a template would take it for punctuation.
     if not (isinstance(value, str) and value.isprintable() and any(map(str.isalnum, value))):
         raise ParameterError(
             "The 'placeholder' parameter must be a printable string on one line "

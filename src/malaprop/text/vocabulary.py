@@ -487,7 +487,7 @@ class Meaning:
     def find_all(self, words: Sequence[str]) -> dict[str, int]:
         """Return what `find` does, for those words that lead to the lexicon.
 
-        No word may be empty, or longer than `hashing.LONGEST`.
+        No word may be empty, or longer than `LONGEST`.
         """
         owns = self._direct_of
         listed = self._table.listed(hashes_of(words))

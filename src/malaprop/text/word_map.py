@@ -10,9 +10,9 @@ by fixed rules that see only the token and the lexicon:
    its Unicode name, anything else as itself.
 3. *Forms*: each reading is tried as it is, then without diacritics, contraction or
    possessive, inflection, digits or punctuation. The first spelling that is in the lexicon wins,
-   or that the large vocabulary has (`vocabulary`, `meaning`): it counts as the word nearest in
+   or that the large vocabulary has (`vocabulary`): it counts as the word nearest in
    meaning, or as the word that it is a form of.
-4. *Repair* (`meaning`): letters that are drawn out ("soooo") are shortened. Then the token is read
+4. *Repair*: letters that are drawn out ("soooo") are shortened. Then the token is read
    as a misspelling, one edit from a word of the vocabulary, or as a compound ("worldnews"), which
    counts as its last part; by the frequencies of words, as the likelier of the two.
 5. *Nearest spelling*: the word with the fewest edits (Levenshtein) from the first 32 letters.
