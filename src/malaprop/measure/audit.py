@@ -63,6 +63,9 @@ _CUBED = 1_000  # the most words for which all outputs of all pairs are computed
 _PAIRED, _PAIRED_OF_SAMPLE = 300, 100  # the δ of all pairs of laws, and of those of a sample,
 _GAUSSIANS = 2_000  # and the δ of all pairs of Gaussians
 _SMALL_PATH = 300  # the most points for which all outputs of all pairs are computed
+_UNPROVED = (
+    "what it draws is not proved: a part of it has no proof, or is derived from one that has"
+)
 _BLURRED = 1e-6  # a rounding error, as a share or in nats, that could hide an excess
 
 
@@ -214,9 +217,8 @@ def _audit(channel: Channel | PathChannel, ids: Ids | None, progress: Progress |
         )
     holds: bool | None = worst.ratio <= 1.0 + evidence.tolerance
     if guarantee.kind is Kind.NONE:
-        holds = None
-        method += "; " + ("" if guarantee.delta else "compared with ε·d, since ")
-        method += "nothing is promised"
+        compared = "" if guarantee.delta else "compared with ε·d, since "
+        holds, method = None, f"{method}; {compared}nothing is promised"
     elif holds:
         doubt = doubt or _misstated(channel)
         method += f"; but {doubt}" if doubt else ""
@@ -320,10 +322,8 @@ def _of_noise(
     It decides: decoding is post-processing, so words reveal no more.
     """
     parts = (channel.noise, channel.decoder, channel.lexicon, channel.lexicon.metric)
-    unproved = ""
-    if not proof_of(channel) or not all(is_proved(part) for part in parts):
-        unproved = "a part of it has no proof, or is derived from one that has"
-        unproved = f"what it draws is not proved: {unproved}"
+    proved = bool(proof_of(channel)) and all(is_proved(part) for part in parts)
+    unproved = "" if proved else _UNPROVED
     density = channel.noise.density(channel.lexicon)
     if isinstance(density, GaussianDensity) and channel.guarantee.kind is not Kind.METRIC:
         return _of_gaussians(channel, density, ids, unproved)
@@ -331,7 +331,7 @@ def _of_noise(
     if guarantee.kind not in (Kind.METRIC, Kind.NONE) or guarantee.delta or allowed is None:
         raise _UndecidedError("there is no exact computation for this channel's guarantee")
     if unproved or not isinstance(density, ExponentialDensity):
-        raise _UndecidedError(unproved or "what it draws is not proved: it states no density")
+        raise _UndecidedError(_UNPROVED)
     if not density.is_sane:
         raise _UndecidedError("its parameters do not describe noise: a scale must be above 0")
     words = np.arange(len(channel.lexicon)) if ids is None else ids
@@ -363,8 +363,9 @@ def _of_gaussians(
     # Rounding is post-processing only if both words are rounded alike. And for two different σ, δ
     # comes from noncentral χ² laws, for which no error bound is proved.
     if not unproved and (np.isfinite(covers) & (some.sigmas[:, None] != some.sigmas)).any():
-        unproved = "it covers words of different σ, whose grids differ"
-        unproved += ": that may exceed the δ of the noise"
+        unproved = (
+            "it covers words of different σ, whose grids differ: that may exceed the δ of the noise"
+        )
     pairs = "all covered pairs" if ids is None else "covered pairs"
     return Evidence(
         worst=worst_delta(deltas_of_pairs(some, covers), channel.guarantee.delta),

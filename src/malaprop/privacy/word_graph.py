@@ -32,8 +32,8 @@ from malaprop.privacy.progress import Progress, each_in_threads
 #
 # Near words, found step by step: what is far is not searched.
 #
-# Searching the whole graph takes as long for one word as for 64. A sentence
-# needs only the words near its own, and to know of some far words whether they are within a limit:
+# Searching the whole graph takes as long for one word as for 64. A sentence needs only the words
+# near its own, and to know of some far words whether they are within a limit:
 #
 # Let the words at less than r from w be known, and T(v) be the length of the shortest path to v
 # that leaves them by its last edge. If r ≤ d(w, y) ≤ D, then a shortest path to y has a first word
