@@ -71,6 +71,7 @@ def test_shared_draws_and_a_delta_are_named() -> None:
     told = " ".join(plain_promise(noisy.guarantee, comparisons(noisy.channel)))
     assert "the chances of whatever may come out differ by" in told
     assert "and by a δ of" in told
+    assert short_promise(noisy.guarantee, comparisons(noisy.channel)) == str(noisy.guarantee)
 
 
 def test_without_a_guarantee_nothing_is_promised() -> None:

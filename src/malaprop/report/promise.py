@@ -105,9 +105,11 @@ def plain_promise(guarantee: Guarantee, examples: Sequence[Comparison]) -> tuple
             f"and “{named(pair.other)}” in the other: {told}."
         )
     reach = ", and ".join(f"between {_both(pair)} by {_most(pair)}" for pair in examples[1:])
+    unlike = "Other pairs of words may be told apart"
+    if guarantee.kind is Kind.METRIC:
+        unlike = "The farther apart two words are in the lexicon, the more the odds may shift"
     sentences.append(
-        "The farther apart two words are in the lexicon, the more the odds may shift"
-        f"{f': {reach}' if reach else ''}; a reader may well see what a text is about."
+        f"{unlike}{f': {reach}' if reach else ''}; a reader may well see what a text is about."
     )
     sentences.append(
         f"With each further {'distinct ' * distinct}word that differs, and with each further "
@@ -118,10 +120,10 @@ def plain_promise(guarantee: Guarantee, examples: Sequence[Comparison]) -> tuple
 
 
 def short_promise(guarantee: Guarantee, examples: Sequence[Comparison]) -> str:
-    """Say what is guaranteed on one line."""
+    """Say what is guaranteed on one line, by an example if that can be true."""
     if guarantee.kind is Kind.NONE:
         return f"nothing: {guarantee.reason}"
-    if not examples:
+    if not examples or guarantee.kind is not Kind.METRIC or guarantee.delta:
         return str(guarantee)
     return (
         f"ε = {guarantee.epsilon:g}: what comes out shifts the odds between {_both(examples[0])} "

@@ -406,10 +406,7 @@ def run_page(report: RunReport, profile: Profile | None = None) -> Page:
                     VALUES if report.guarantee.kinds and not none else "",
                 ),
             ),
-            Section(
-                "What is not protected",
-                (Bullets(tuple(visible)),),
-            ),
+            Section("What is not protected", (Bullets(tuple(visible)),)),
             Section("What an observer learns", tuple(_observer(report, profile))),
             Section(f"What was {done}", (_treatment(report, done),)),
             Section("Repeated words", _repeated(report, profile)),
