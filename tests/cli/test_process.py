@@ -44,7 +44,7 @@ def test_a_pipe_carries_nothing_but_private_text(
         assert process.returncode == 0
     assert_private(out.decode())
     assert out.count(b"\n") == 10_000
-    assert err.startswith("Guarantee")
+    assert err.startswith("Promised")
     assert "\r" not in err
     assert "\x1b" not in err
 
@@ -201,7 +201,7 @@ def test_a_terminal_sees_progress(folder: Path, options: tuple[str, ...]) -> Non
     assert "━" in shown
     assert "words, " in shown
     assert "a second" in shown
-    assert "Guarantee" in shown.split("━")[-1]
+    assert "Promised" in shown.split("━")[-1]
     assert_private((folder / "out.txt").read_text())
 
 
@@ -211,7 +211,7 @@ def test_a_terminal_that_knows_only_ascii(folder: Path, options: tuple[str, ...]
         out, err = ended(process)
         assert process.returncode == 0
     assert err == ""
-    assert b"cold" in out.splitlines()[1]
+    assert any(line.startswith(b"cold ") for line in out.splitlines())
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the peak")

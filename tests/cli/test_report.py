@@ -180,7 +180,7 @@ def test_quiet_leaves_the_warnings(cli: Cli, folder: Path) -> None:
     assert cli.privatize("-", "-q", stdin=b"cold\n").err == ""
     ended = cli.privatize("-", "--quiet", "--seed", "1", stdin=b"cold\n")
     assert ended.err.startswith("warning: made with a seed: NOT PRIVATE")
-    assert "Guarantee" not in ended.err
+    assert "Promised" not in ended.err
 
 
 def test_names_from_the_file_cannot_command_the_terminal(cli: Cli, folder: Path) -> None:
