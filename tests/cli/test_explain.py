@@ -132,11 +132,11 @@ def test_the_embedded_lexicon(cli: Cli) -> None:
 
 def test_four_mechanisms_to_choose_from_are_listed_first(cli: Cli) -> None:
     ended = cli("mechanisms")
-    names = re.findall(r"^([a-z-]+) {2,}\S", ended.text, re.MULTILINE)
-    assert names == ["mechanism", "balanced", "laplace", "priv-emb", "tem"]
+    names = re.findall(r"^([a-z-]+)$", ended.text, re.MULTILINE)
+    assert names == ["balanced", "laplace", "priv-emb", "tem"]
     assert "mechanisms --all" in ended.text
-    everything = re.findall(r"^([a-z-]+) {2,}\S", cli("mechanisms", "--all").text, re.MULTILINE)
-    assert everything[:5] == names
+    everything = re.findall(r"^([a-z-]+)$", cli("mechanisms", "--all").text, re.MULTILINE)
+    assert everything[:4] == names
 
 
 def test_commands_for_research_stand_together(cli: Cli) -> None:
@@ -156,7 +156,7 @@ def test_all_mechanisms_are_listed(cli: Cli) -> None:
     assert ended.code == 0
     flat = " ".join(ended.text.split())
     for name, mechanism in registry.items():
-        assert re.search(rf"^{name} ", ended.text, re.MULTILINE)
+        assert re.search(rf"^{name}$", ended.text, re.MULTILINE)
         for field in mechanism.parameters():
             assert field.name in flat
     assert "metric-dp" in flat

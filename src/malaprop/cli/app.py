@@ -21,7 +21,7 @@ from malaprop.cli import (
     vectors,
 )
 from malaprop.cli.options import RESEARCH, App
-from malaprop.cli.terminal import console, say
+from malaprop.cli.terminal import say, show
 
 app = App(
     name="malaprop",
@@ -61,23 +61,24 @@ def mechanisms(
 
     The others are for research: the papers' variants and baselines, for comparison.
     """
-    from rich.table import Table
-
     from malaprop.mechanisms import registry
+    from malaprop.report.page import Facts, Page, Section
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
-    table.add_column("mechanism", no_wrap=True)
-    table.add_column("guarantee", ratio=2)
-    table.add_column("when to take it, what it does, its parameters", ratio=3)
+    sections = []
     for name, cls in sorted(registry.items(), key=lambda item: (not item[1].choose_for, item[0])):
         if cls.choose_for or every:
             parameters = [
                 field.name if field.default is MISSING else f"{field.name}={field.default}"
                 for field in cls.parameters()
             ]
-            advice = f"For {cls.choose_for}.\n" if cls.choose_for else ""
-            table.add_row(name, cls.promise, f"{advice}{cls.summary()}\n({', '.join(parameters)})")
-    console().print(table)
+            rows = (
+                ("  for", cls.choose_for),
+                ("  guarantee", cls.promise),
+                ("  what", cls.summary()),
+                ("  parameters", ", ".join(parameters)),
+            )
+            sections.append(Section(name, (Facts(rows),)))
+    show(Page(title="", sections=tuple(sections)))
     if not every:
         say(f"malaprop mechanisms --all  lists all {len(registry)}, for research and comparison.")
 

@@ -35,7 +35,7 @@ def list_(
         (dataset.name, f"{dataset.rows:,}", "yes" if is_kept(dataset) else "no", dataset.what)
         for dataset in catalogue().values()
     ]
-    print_table(("data set", ">rows", "here", "what"), rows)
+    print_table(("data set", "rows", "here", "what"), rows)
 
 
 def _show(dataset: "Dataset", *, here: bool) -> None:

@@ -17,7 +17,7 @@ from malaprop.cli.options import (
     make_mechanism,
     step_sizes,
 )
-from malaprop.cli.terminal import console, say_text
+from malaprop.cli.terminal import show
 
 
 def explain(
@@ -44,7 +44,6 @@ def explain(
     from malaprop.cli.terminal import working
     from malaprop.report.explanation import explain as explained_by
     from malaprop.report.explanation import explanation_page
-    from malaprop.report.page import render
 
     made = make_mechanism(mechanism, epsilon, param)
     with working(f"preparing {mechanism} on {lexicon}"):
@@ -58,4 +57,4 @@ def explain(
             steps=step_sizes(step),
             dates=dates,
         )
-    say_text(render(explanation_page(explained), width=console().width))
+    show(explanation_page(explained))

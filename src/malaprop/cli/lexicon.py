@@ -91,7 +91,7 @@ def list_() -> None:
             about = store.load(folder).meta
             size = f"{about['count']:,}", str(about["dimension"])
             rows.append((printable(name), *size, str(about["metric"]), where))
-    print_table(("lexicon", ">words", ">dimensions", "metric", "where"), rows)
+    print_table(("lexicon", "words", "dimensions", "metric", "where"), rows)
 
 
 @app.command(short_help="Show a lexicon's size, scale, provenance and fingerprint.")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from shutil import get_terminal_size
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -18,7 +18,6 @@ from malaprop.privacy.errors import printable
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
-    from rich.segment import Segment
 
     from malaprop.files.run import RunProgress
     from malaprop.report.page import Page
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 # What the command line shows: lines, tables, warnings and the report of a run.
 #
-# All that commands show goes through `say`, `say_text` or a `console`. They escape the control
+# All that commands show goes through `say`, `say_text` or `show`. They escape the control
 # characters that names of files and columns, and words of lexicons, may hold. Data on standard
 # output are no messages: they are written as bytes, as they are.
 
@@ -70,33 +69,11 @@ def say_text(text: str, *, err: bool = False) -> None:
     typer.echo(printable(text, lines=True), nl=not text.endswith("\n"), err=err)
 
 
-def console(*, err: bool = False) -> "Console":
-    """Return a console for tables and progress: it takes nothing in a text for a style."""
-    from rich.console import Console
-    from rich.segment import Segment
+def print_table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
+    """Show a table; columns of numbers stand to the right."""
+    from malaprop.report.page import Page, Section, Table
 
-    class Harmless(Console):
-        """Escapes control characters in whatever it renders; its own go past that."""
-
-        def render(self, *args: Any, **options: Any) -> "Iterator[Segment]":
-            for part in super().render(*args, **options):
-                text, style, control = part
-                yield part if control else Segment(printable(text, lines=True), style)
-
-    return Harmless(stderr=err, markup=False, emoji=False, highlight=False)
-
-
-def print_table(headings: Iterable[str], rows: Iterable[tuple[str, ...]]) -> None:
-    """Show a table; columns whose heading begins with > are aligned to the right."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in headings:
-        right = heading.startswith(">")
-        table.add_column(heading.removeprefix(">"), justify="right" if right else "left")
-    for row in rows:
-        table.add_row(*row)
-    console().print(table)
+    show(Page(title="", sections=(Section("", (Table(head, tuple(rows)),)),)))
 
 
 def warn(*warnings: str) -> None:
@@ -181,7 +158,10 @@ def _terminal() -> "Console | None":
     """Return the terminal that stderr is; None elsewhere, without an import that takes time."""
     if sys.stderr is None or sys.stderr.closed or not sys.stderr.isatty():
         return None
-    shown = console(err=True)
+    from rich.console import Console
+
+    # What it shows is made printable before: it takes nothing in a text for a style.
+    shown = Console(stderr=True, markup=False, emoji=False, highlight=False)
     return shown if shown.is_terminal else None
 
 
