@@ -33,10 +33,14 @@ def bounded(epsilon: float = 1.0, delta: float = 1e-5, radius: float = 2.0) -> G
     )
 
 
+def apart(*distances: float) -> list[tuple[str, float]]:
+    return [("word", distance) for distance in distances]
+
+
 class TestWords:
     def test_losses_add_up_word_by_word(self) -> None:
-        assert loss_over(metric(2.0, cap=3.0), [1.0, 0.0, 5.0]).epsilon == 8.0
-        assert loss_over(metric(2.0).for_words(3), [1.0, 0.0, 5.0]).epsilon == 12.0
+        assert loss_over(metric(2.0, cap=3.0), apart(1.0, 0.0, 5.0)).epsilon == 8.0
+        assert loss_over(metric(2.0).for_words(3), apart(1.0, 0.0, 5.0)).epsilon == 12.0
 
     def test_a_list_of_word_pairs(self, line: Lexicon) -> None:
         channel = TEM(epsilon=2.0, gamma=2.5).on(line)
@@ -53,10 +57,10 @@ class TestWords:
         assert found.epsilon == pytest.approx(5.0 * math.sqrt(2.0))
 
     def test_deltas_add_up_over_the_words_that_differ(self) -> None:
-        found = loss_over(bounded(), [1.0, 0.0, 2.0])
+        found = loss_over(bounded(), apart(1.0, 0.0, 2.0))
         assert found.epsilon == 2.0
         assert found.delta == pytest.approx(2e-5)
-        assert loss_over(bounded(), [1.0, 2.1]).epsilon == math.inf
+        assert loss_over(bounded(), apart(1.0, 2.1)).epsilon == math.inf
 
     def test_texts_have_the_deltas_of_their_words(self) -> None:
         text = bounded().for_words(10)
@@ -67,7 +71,7 @@ class TestWords:
     def test_a_text_is_covered_only_where_each_word_is(self) -> None:
         """A sum of 3 may be one word that is 3 apart, beyond the radius of 2."""
         assert bounded().for_words(2).loss(3.0) == math.inf
-        assert loss_over(bounded(), [1.5, 1.5]).epsilon == 2.0
+        assert loss_over(bounded(), apart(1.5, 1.5)).epsilon == 2.0
 
     def test_words_of_different_neighbourhoods_are_not_covered(self) -> None:
         places = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
@@ -79,16 +83,16 @@ class TestWords:
 
     def test_no_promise_adds_up_to_none(self) -> None:
         none = replace(metric(), kind=Kind.NONE, reason="a test")
-        assert loss_over(none, [1.0]).epsilon == math.inf
-        assert loss_over(none, [1.0], delta=1e-6).epsilon == math.inf
+        assert loss_over(none, apart(1.0)).epsilon == math.inf
+        assert loss_over(none, apart(1.0), delta=1e-6).epsilon == math.inf
 
 
 class TestConcentration:
     def test_the_reference(self) -> None:
         """100 words with ε·d = 1 each: 100, or 38.8 at δ = 10⁻⁶."""
         tem = replace(metric(), zcdp=1 / 8)
-        assert loss_over(tem, [1.0] * 100).epsilon == 100.0
-        found = loss_over(tem, [1.0] * 100, delta=1e-6)
+        assert loss_over(tem, apart(1.0) * 100).epsilon == 100.0
+        found = loss_over(tem, apart(1.0) * 100, delta=1e-6)
         assert found.epsilon == pytest.approx(38.8, abs=0.05)
         assert found.delta == 1e-6
 
@@ -100,21 +104,21 @@ class TestConcentration:
 
     def test_the_smaller_loss_counts(self) -> None:
         tem = replace(metric(), zcdp=1 / 8)
-        assert loss_over(tem, [1.0, 2.0], delta=1e-6).epsilon == 3.0
-        assert loss_over(tem, [1.0, 2.0], delta=1e-6).delta == 0.0
+        assert loss_over(tem, apart(1.0, 2.0), delta=1e-6).epsilon == 3.0
+        assert loss_over(tem, apart(1.0, 2.0), delta=1e-6).delta == 0.0
 
     def test_a_pure_loss_concentrates_too(self) -> None:
-        found = loss_over(metric(0.1), [1.0] * 1000, delta=1e-6)
+        found = loss_over(metric(0.1), apart(1.0) * 1000, delta=1e-6)
         assert found.epsilon == pytest.approx(zcdp_epsilon(1000 * 0.1**2 / 2, 1e-6))
 
     def test_the_cap_counts(self) -> None:
         tem = replace(metric(cap=1.0), zcdp=1 / 8)
-        assert loss_over(tem, [50.0] * 100, 1e-6) == loss_over(tem, [1.0] * 100, 1e-6)
+        assert loss_over(tem, apart(50.0) * 100, 1e-6) == loss_over(tem, apart(1.0) * 100, 1e-6)
 
     @pytest.mark.parametrize("delta", [-0.1, 1.0, math.nan])
     def test_wrong_deltas(self, delta: float) -> None:
         with pytest.raises(ParameterError, match="delta"):
-            loss_over(metric(), [1.0], delta)
+            loss_over(metric(), apart(1.0), delta)
 
     @given(st.lists(st.integers(0, 2), min_size=4, max_size=4), st.floats(0.1, 2.0))
     def test_it_is_true_of_tem(self, others: list[int], epsilon: float) -> None:

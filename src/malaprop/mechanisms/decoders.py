@@ -19,11 +19,7 @@ from malaprop.privacy.arrays import Floats, Ids, checked_vectors
 from malaprop.privacy.channel import Decoder, VectorChannel
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import Guarantee, proved
-from malaprop.privacy.mechanism import (
-    FreeVectors,
-    Mechanism,
-    bound_to_vectors,
-)
+from malaprop.privacy.mechanism import FreeVectors, Mechanism, bound_to_vectors
 from malaprop.privacy.metrics import MetricSpace, require_ball, require_euclidean
 from malaprop.privacy.noise import Noise
 
@@ -32,20 +28,18 @@ from malaprop.privacy.noise import Noise
 class Decoding(ABC):
     """Parameters of a decoder; `on(lexicon, epsilon)` makes the decoder."""
 
+    @abstractmethod
     def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
         """Return the decoder for a lexicon and for the noise of a mechanism with that ε."""
-        return self._decoder(search_on(lexicon), lexicon, epsilon)
-
-    @abstractmethod
-    def _decoder(self, search: NearestSearch, lexicon: MetricSpace, epsilon: float) -> Decoder: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Nearest(Decoding):
     """The word nearest to the noisy vector; ties go to the lowest id."""
 
-    def _decoder(self, search: NearestSearch, lexicon: MetricSpace, epsilon: float) -> Decoder:
-        return NearestDecoder(search)
+    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
+        """Return the decoder."""
+        return NearestDecoder(search_on(lexicon))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +56,9 @@ class Vickrey(Decoding):
         if not 0.0 <= self.t <= 1.0:
             raise ParameterError(f"The 't' parameter of Vickrey must be in 0 … 1. Got {self.t}.")
 
-    def _decoder(self, search: NearestSearch, lexicon: MetricSpace, epsilon: float) -> Decoder:
-        return VickreyDecoder(search, self.t)
+    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
+        """Return the decoder."""
+        return VickreyDecoder(search_on(lexicon), self.t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,8 +75,9 @@ class Rank(Decoding):
         if not 0.0 < self.c < math.inf:
             raise ParameterError(f"The 'c' parameter of Rank must be above 0. Got {self.c}.")
 
-    def _decoder(self, search: NearestSearch, lexicon: MetricSpace, epsilon: float) -> Decoder:
-        return RankDecoder(lexicon, search, self.c * epsilon)
+    def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
+        """Return the decoder."""
+        return RankDecoder(lexicon, search_on(lexicon), self.c * epsilon)
 
 
 DECODINGS: dict[str, type[Decoding]] = {"nearest": Nearest, "vickrey": Vickrey, "rank": Rank}

@@ -21,7 +21,10 @@ from malaprop.privacy.metrics import MetricSpace, require_euclidean
 @proved("docs/proofs/nadp.md")
 @dataclass(frozen=True, eq=False)
 class NeighbourGraph:
-    """A graph that joins near points. Words with the same vector are one point."""
+    """A graph that joins near points, and the neighbourhoods of words that it makes public.
+
+    Words with the same vector are one point.
+    """
 
     points: NDArray[np.float32]
     """The distinct vectors, in the order of their first words."""
@@ -31,6 +34,8 @@ class NeighbourGraph:
     """The nearest other point of each point."""
     edges: Ids
     """The pairs of points that are joined: (edges, 2)."""
+    scope: str = "component"
+    """Which pairs are protected: those of a `component`, or those that an `edge` joins."""
 
     @classmethod
     def of(
@@ -68,28 +73,10 @@ class NeighbourGraph:
         similar = _jaccard(nearest[:, first : first + m_jaccard], edges) >= tau
         return cls(points, place, nearest[:, 1].copy(), edges[similar])
 
-    @cached_property
-    def labels(self) -> Ids:
-        """The number of the neighbourhood, a connected component, that each point is in."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
-        size, ones = len(self.points), np.ones(len(self.edges), dtype=np.int8)
-        matrix = coo_array((ones, (self.edges[:, 0], self.edges[:, 1])), shape=(size, size))
-        return np.asarray(connected_components(matrix, directed=False)[1], dtype=np.int64)
-
     @property
     def isolated(self) -> NDArray[np.bool_]:
         """Whether a point is joined to no other."""
         return np.asarray(np.bincount(self.edges.ravel(), minlength=len(self.points)) == 0)
-
-    def joined(self, points: Ids) -> NDArray[np.bool_]:
-        """Whether each of `points` is joined to each point, or is that point: (chosen, all)."""
-        joined_to = points[:, None] == np.arange(len(self.points))
-        for here, there in (self.edges.T, self.edges.T[::-1]):
-            rows, edges = np.nonzero(points[:, None] == here)
-            joined_to[rows, there[edges]] = True
-        return np.asarray(joined_to)
 
     def attached(self) -> "NeighbourGraph":
         """Return the graph in which each isolated point is joined to its nearest other point."""
@@ -97,26 +84,67 @@ class NeighbourGraph:
         further = np.stack([alone, self.nearest[alone]], axis=1)
         return replace(self, edges=_simple(np.concatenate([self.edges, further])))
 
-    def longest_edges(self) -> Floats:
-        """Return, for each point, the longest edge of its neighbourhood; 0 if isolated."""
-        here, there = (self.points[ends].astype(np.float64) for ends in self.edges.T)
-        longest = np.zeros(int(self.labels.max()) + 1)
-        lengths = np.linalg.norm(here - there, axis=1)
-        np.maximum.at(longest, self.labels[self.edges[:, 0]], lengths)
-        return np.asarray(longest[self.labels] * self._rounding)
+    @cached_property
+    def _components(self) -> Ids:
+        """The number of the connected component that each point is in."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
 
-    def diameters(self) -> Floats:
-        """Return, for each point, the largest distance of *any* two points of its neighbourhood."""
-        order = np.argsort(self.labels, kind="stable")
-        borders = np.cumsum(np.bincount(self.labels))[:-1]
-        members = np.split(order, borders)
-        widest = np.array([_diameter(self.points[ids]) for ids in members])
-        return np.asarray(widest[self.labels] * self._rounding)
+        size, ones = len(self.points), np.ones(len(self.edges), dtype=np.int8)
+        matrix = coo_array((ones, (self.edges[:, 0], self.edges[:, 1])), shape=(size, size))
+        return np.asarray(connected_components(matrix, directed=False)[1], dtype=np.int64)
+
+    @cached_property
+    def labels(self) -> Ids:
+        """The number of the neighbourhood, a connected component, that each word is in."""
+        return _read_only(self._components[self.place])
+
+    @cached_property
+    def sensitivities(self) -> Floats:
+        """Δ of each word, the largest distance of a protected pair nearby; 0 if isolated."""
+        if self.scope == "edge":
+            here, there = (self.points[ends].astype(np.float64) for ends in self.edges.T)
+            widest = np.zeros(int(self._components.max()) + 1)
+            lengths = np.linalg.norm(here - there, axis=1)
+            np.maximum.at(widest, self._components[self.edges[:, 0]], lengths)
+        else:
+            order = np.argsort(self._components, kind="stable")
+            members = np.split(order, np.cumsum(np.bincount(self._components))[:-1])
+            widest = np.array([_diameter(self.points[ids]) for ids in members])
+        # 1 + 1e-13 or so: it lifts a computed distance above the true one.
+        rounding = float(1.0 + 4.0 * (self.points.shape[1] + 8) * 2.0**-53)
+        return _read_only((widest[self._components] * rounding)[self.place])
 
     @property
-    def _rounding(self) -> float:
-        """A factor, 1 + 1e-13 or so, that lifts a computed distance above the true one."""
-        return float(1.0 + 4.0 * (self.points.shape[1] + 8) * 2.0**-53)
+    def bare(self) -> NDArray[np.bool_]:
+        """Whether a word is isolated, and so has no noise."""
+        return np.asarray(self.sensitivities == 0.0)
+
+    @property
+    def pairs(self) -> str:
+        """A phrase that says which two words are protected from each other."""
+        bare = int(self.bare.sum())
+        constant = f"; {bare} isolated words all give one constant" if bare else ""
+        return _PAIRS[self.scope] + constant
+
+    def covers(self, ids: Ids) -> NDArray[np.bool_]:
+        """Whether each word of `ids` shares a neighbourhood with each word: (len(ids), words)."""
+        if self.scope == "edge":
+            points = self.place[ids]
+            joined = points[:, None] == np.arange(len(self.points))
+            for here, there in (self.edges.T, self.edges.T[::-1]):
+                rows, edges = np.nonzero(points[:, None] == here)
+                joined[rows, there[edges]] = True
+            protected = joined[:, self.place]
+        else:
+            protected = self.labels[ids, None] == self.labels
+        bare = self.bare  # suppressed words all give one constant
+        return np.asarray(protected | (bare[ids, None] & bare))
+
+
+def _read_only(public: NDArray[Number]) -> NDArray[Number]:
+    public.setflags(write=False)
+    return public
 
 
 def _distinct(vectors: NDArray[np.float32]) -> tuple[NDArray[np.float32], Ids]:
@@ -226,80 +254,35 @@ class NADP(VectorMechanism, name="nadp"):
     def on(self, lexicon: MetricSpace) -> VectorChannel[WordGaussian]:
         """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
-        shape = (self.m_edge, self.m_jaccard, self.include_self, self.tau)
-        graph = NeighbourGraph.of(lexicon.vectors, *shape, lexicon)
-        if self.published or self.isolated == "suppress":
-            return self._channel(lexicon, graph)
-        alone = int(graph.isolated[graph.place].sum())
-        if alone and self.isolated == "error":
-            raise ParameterError(
-                f"The 'isolated' parameter of NADP is 'error', and {alone} of the {len(lexicon)} "
-                "words have no neighbour: use a lower tau, or isolated='attach' or 'suppress'."
-            )
-        return self._channel(lexicon, graph.attached())
-
-    def _channel(self, lexicon: MetricSpace, graph: NeighbourGraph) -> VectorChannel[WordGaussian]:
-        scope = "edge" if self.published else self.scope
-        neighbourhoods = ComponentNeighbourhoods(graph=graph, scope=scope)
-        bare = int((neighbourhoods.sensitivities == 0.0).sum())
+        graph = NeighbourGraph.of(
+            lexicon.vectors, self.m_edge, self.m_jaccard, self.include_self, self.tau, lexicon
+        )
+        if not self.published and self.isolated != "suppress":
+            alone = int(graph.isolated[graph.place].sum())
+            if alone and self.isolated == "error":
+                raise ParameterError(
+                    f"The 'isolated' parameter of NADP is 'error', and {alone} of the "
+                    f"{len(lexicon)} words have no neighbour: use a lower tau, or "
+                    "isolated='attach' or 'suppress'."
+                )
+            graph = graph.attached()
+        graph = replace(graph, scope="edge" if self.published else self.scope)
+        bare = int(graph.bare.sum())
         in_clear = f"{bare} of {len(lexicon)} words have no neighbour and are released in clear"
         guarantee = Guarantee(
             kind=Kind.NONE if bare and self.published else Kind.NEIGHBOURHOOD,
             epsilon=self.epsilon,
             delta=self.delta,
             metric="euclidean",
-            pairs=neighbourhoods.pairs,
+            pairs=graph.pairs,
             public=(*Guarantee.public, "which neighbourhood each word is in"),
             proof="docs/proofs/nadp.md",
             reason=in_clear if bare and self.published else "",
         )
         noise = WordGaussian(
             space=lexicon,
-            sigmas=gaussian_scale(self.epsilon, self.delta) * neighbourhoods.sensitivities,
+            sigmas=gaussian_scale(self.epsilon, self.delta) * graph.sensitivities,
             bare=None if self.published else 0.0,
         )
         decoder = self.decoder_on(lexicon)
-        return VectorChannel(lexicon, guarantee, noise, decoder, neighbourhoods=neighbourhoods)
-
-
-@proved("docs/proofs/nadp.md")
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ComponentNeighbourhoods:
-    """The components of a nearest-neighbour graph, or its edges, and their sensitivities."""
-
-    graph: NeighbourGraph
-    scope: str
-    """`component` or `edge`."""
-
-    @cached_property
-    def labels(self) -> Ids:
-        """The neighbourhood of each word."""
-        return _read_only(self.graph.labels[self.graph.place])
-
-    @cached_property
-    def sensitivities(self) -> Floats:
-        """Δ of each word: 0 for an isolated one."""
-        component = self.scope == "component"
-        spans = self.graph.diameters() if component else self.graph.longest_edges()
-        return _read_only(spans[self.graph.place])
-
-    @property
-    def pairs(self) -> str:
-        """A phrase that says which two words are protected from each other."""
-        bare = int((self.sensitivities == 0.0).sum())
-        constant = f"; {bare} isolated words all give one constant" if bare else ""
-        return _PAIRS[self.scope] + constant
-
-    def covers(self, ids: Ids) -> NDArray[np.bool_]:
-        """Whether each word of `ids` shares a neighbourhood with each word: (len(ids), words)."""
-        if self.scope == "edge":
-            pairs = self.graph.joined(self.graph.place[ids])[:, self.graph.place]
-        else:
-            pairs = self.labels[ids, None] == self.labels
-        bare = self.sensitivities == 0.0  # suppressed words all give one constant
-        return np.asarray(pairs | (bare[ids, None] & bare))
-
-
-def _read_only(public: NDArray[Number]) -> NDArray[Number]:
-    public.setflags(write=False)
-    return public
+        return VectorChannel(lexicon, guarantee, noise, decoder, neighbourhoods=graph)

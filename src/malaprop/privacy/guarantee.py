@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import groupby
 from numbers import Integral
 from types import NoneType
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,9 +84,6 @@ class KindPromise:
 
     An `epsilon` of 0 means that values are drawn anew: between two values of the same shape, the
     output tells nothing. Between values of different kinds nothing is promised.
-
-    >>> KindPromise(name="date", epsilon=1.5, step="1 week").loss(2.0)
-    3.0
     """
 
     name: str
@@ -107,11 +104,7 @@ class KindPromise:
             raise ParameterError(
                 f"The 'epsilon' of a kind must be finite and 0 or more. Got {self.epsilon!r}."
             )
-        for name in ("cap", "zcdp"):
-            if not getattr(self, name) >= 0.0:
-                raise ParameterError(
-                    f"The '{name}' of a kind must be 0 or more. Got {getattr(self, name)!r}."
-                )
+        _require_no_less_than_0(self, "kind", ("cap", "zcdp"))
         if self.epsilon and not self.step:
             raise ParameterError("A kind with an 'epsilon' above 0 needs a 'step', in words.")
 
@@ -120,22 +113,6 @@ class KindPromise:
         """Whether values are drawn without looking at anything but their shape."""
         return self.epsilon == 0.0
 
-    def loss(self, distance: float) -> float:
-        """Return the largest log-ratio, in nats, between values `distance` steps apart.
-
-        An infinite distance stands for two values of different kinds or shapes: no promise.
-        """
-        if not distance >= 0.0:
-            raise ParameterError(f"A distance must be 0 or more. Got {distance!r}.")
-        return math.inf if math.isinf(distance) else self.epsilon * min(distance, self.cap)
-
-    def rho(self, distance: float) -> float:
-        """Return the ρ of zCDP between values `distance` steps apart."""
-        if math.isinf(distance):
-            return math.inf
-        # A pure loss of l implies l²/2-zCDP (Bun and Steinke 2016), so a ρ is always known.
-        return min(self.zcdp, self.epsilon**2 / 2.0) * min(distance, self.cap) ** 2
-
     @property
     def values(self) -> str:
         """The plural: numbers, dates."""
@@ -143,10 +120,17 @@ class KindPromise:
 
     def to_dict(self) -> dict[str, object]:
         """Return the promise as values that JSON can hold."""
-        plain = asdict(self)
-        for name in ("cap", "zcdp"):
-            plain[name] = None if math.isinf(plain[name]) else plain[name]
-        return plain
+        return _without_infinities(asdict(self))
+
+
+def _require_no_less_than_0(promise: object, what: str, names: tuple[str, ...]) -> None:
+    for name in names:
+        if not (value := getattr(promise, name)) >= 0.0:
+            raise ParameterError(f"The '{name}' of a {what} must be 0 or more. Got {value!r}.")
+
+
+def _without_infinities(plain: dict[str, Any]) -> dict[str, object]:
+    return {name: None if value == math.inf else value for name, value in plain.items()}
 
 
 ANY_TWO_WORDS = "any two words of the lexicon"
@@ -302,11 +286,7 @@ class Guarantee:
             raise ParameterError(
                 f"The 'epsilon' of a guarantee must be finite and above 0. Got {self.epsilon!r}."
             )
-        for name in ("delta", "cap", "radius"):
-            if not getattr(self, name) >= 0:
-                raise ParameterError(
-                    f"The '{name}' of a guarantee must be 0 or more. Got {getattr(self, name)!r}."
-                )
+        _require_no_less_than_0(self, "guarantee", ("delta", "cap", "radius"))
         if self.per not in (EACH_WORD, EACH_DISTINCT_WORD):
             raise ParameterError(
                 f"The 'per' of a guarantee must be '{EACH_WORD}' or '{EACH_DISTINCT_WORD}'."
@@ -333,21 +313,17 @@ class Guarantee:
 
         For `bounded-dp` and `neighbourhood-dp` it is ε, up to the δ, for the covered pairs. With
         several kinds it is a bound for any of them, `distance` being the sum over all values, each
-        in the steps of its kind; `malaprop.privacy.accounting.loss_over_kinds` gives a smaller one.
+        in the steps of its kind; `malaprop.privacy.accounting.loss_over` gives a smaller one.
         """
         if self.kind is Kind.NONE:
             return math.inf
         if not distance >= 0:
             raise ParameterError(f"A distance must be 0 or more. Got {distance!r}.")
         if self.kind is Kind.METRIC:
-            return self.steepest * min(distance, self.cap * self.words)
+            steepest = max(self.epsilon, *(kind.epsilon for kind in self.kinds), 0.0)
+            return steepest * min(distance, self.cap * self.words)
         # Distances of several words add up: if the sum is within the radius, so is each of them.
         return self.epsilon * self.words if distance <= self.radius else math.inf
-
-    @property
-    def steepest(self) -> float:
-        """The largest ε of all kinds; ε itself if there are only words."""
-        return max(self.epsilon, *(kind.epsilon for kind in self.kinds), 0.0)
 
     def with_kinds(self, others: Iterable[KindPromise]) -> "Guarantee":
         """Return the guarantee of texts that hold these kinds of values beside words.
@@ -359,15 +335,9 @@ class Guarantee:
         >>> text.loss(10.0), text.of_kind("word").loss(10.0), text.of_kind("date").loss(10.0)
         (20.0, 6.0, 10.0)
         """
-        own = self.of_kind(WORD)
-        step = f"a unit of {own.metric} distance"
-        words = KindPromise(
-            name=WORD,
-            epsilon=own.epsilon,
-            step="a step of the word graph" if own.metric == "graph" else step,
-            cap=own.cap,
-            zcdp=own.zcdp,
-        )
+        own, unit = self.of_kind(WORD), f"a unit of {self.metric} distance"
+        step = "a step of the word graph" if self.metric == "graph" else unit
+        words = KindPromise(name=WORD, epsilon=own.epsilon, step=step, cap=own.cap, zcdp=own.zcdp)
         return replace(own, cap=math.inf, zcdp=math.inf, kinds=(words, *others))
 
     def of_kind(self, name: str) -> "Guarantee":
@@ -380,18 +350,12 @@ class Guarantee:
             raise ParameterError(f"This guarantee is about {known} only.")
         if name == WORD:
             return replace(self, epsilon=kind.epsilon, cap=kind.cap, zcdp=kind.zcdp, kinds=())
-        anew = kind.drawn_anew  # whatever ε is: no distance counts
-        return replace(
-            self,
-            epsilon=kind.epsilon or self.epsilon,
-            metric="shape" if anew else STEPS_OF + kind.step,
-            cap=0.0 if anew else kind.cap,
-            zcdp=0.0 if anew else kind.zcdp,
-            pairs=f"any two {kind.values}" + (" of one shape" if anew else ""),
-            equivalents=(),
-            kinds=(),
-            proof="docs/proofs/kinds.md",
-        )
+        own = replace(self, kinds=(), equivalents=(), proof="docs/proofs/kinds.md")
+        pairs = f"any two {kind.values}"
+        if kind.drawn_anew:  # no distance counts, whatever ε is
+            return replace(own, metric="shape", cap=0.0, zcdp=0.0, pairs=f"{pairs} of one shape")
+        promised = replace(own, epsilon=kind.epsilon, cap=kind.cap, zcdp=kind.zcdp)
+        return replace(promised, metric=STEPS_OF + kind.step, pairs=pairs)
 
     def in_metric(self, name: str) -> "Guarantee":
         """Return the guarantee in another metric, by `equivalents`; `none` if it is not listed."""
@@ -438,16 +402,13 @@ class Guarantee:
 
     def to_dict(self) -> dict[str, object]:
         """Return the guarantee as values that JSON can hold (no infinity: `null` for no cap)."""
-        plain = asdict(self)
-        plain["kind"] = str(self.kind)
-        plain["public"] = list(self.public)
-        plain["cap"] = None if math.isinf(self.cap) else self.cap
-        plain["radius"] = None if math.isinf(self.radius) else self.radius
-        plain["zcdp"] = None if math.isinf(self.zcdp) else self.zcdp
-        plain["equivalents"] = dict(self.equivalents)
-        plain["kinds"] = [kind.to_dict() for kind in self.kinds]
-        plain["statement"] = str(self)
-        return plain
+        return _without_infinities(asdict(self)) | {
+            "kind": str(self.kind),
+            "public": list(self.public),
+            "equivalents": dict(self.equivalents),
+            "kinds": [kind.to_dict() for kind in self.kinds],
+            "statement": str(self),
+        }
 
     def _repr_html_(self) -> str:
         """Return the guarantee for a notebook: the statement, and what it rests on."""
