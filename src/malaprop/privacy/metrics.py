@@ -27,17 +27,16 @@ DistanceRows = Callable[[Ids], Floats]
 """From ids of words to a row each: the distances to all words."""
 
 
+@dataclass(frozen=True, eq=False)
 class KeyedDistances:
     """Distances that grow with keys, which are cheaper to compute and to compare."""
 
-    def __init__(
-        self,
-        keys: Callable[[Ids], Keys],
-        lengths: Callable[[Keys], Floats],
-        pairs: Callable[[Ids, Ids], Keys] | None = None,
-    ) -> None:
-        """Take keys from ids to all words, or of `pairs` of words, and turn them into `lengths`."""
-        self.keys, self.lengths, self.pairs = keys, lengths, pairs
+    keys: Callable[[Ids], Keys]
+    """Returns the keys from ids to all words."""
+    lengths: Callable[[Keys], Floats]
+    """Turns keys into distances."""
+    pairs: Callable[[Ids, Ids], Keys] | None = None
+    """Returns the keys of pairs of words."""
 
     def __call__(self, ids: Ids) -> Floats:
         """Return the distances from `ids` to all words."""
@@ -191,10 +190,8 @@ def products_are_exact(vectors: Vectors) -> bool:
     exact, in any order of summation, on every machine.
     """
     few = 1024  # enough to rule out most lexicons, and much faster
-    return _fits_grid(vectors[:few]) and _fits_grid(vectors)
-
-
-def _fits_grid(vectors: Vectors) -> bool:
+    if len(vectors) > few and not products_are_exact(vectors[:few]):
+        return False
     reach = 2.0 * float(np.sqrt(_squares(vectors).max()))
     if reach == 0.0:
         return True
@@ -327,7 +324,7 @@ class Poincare(Metric):
 
 def conformal(points: Floats) -> Floats:
     """Return 1 − ‖x‖² of each row."""
-    return np.asarray(1.0 - np.einsum("ij,ij->i", points, points))
+    return 1.0 - _squares(points)
 
 
 def distances(x: Floats, y: Floats) -> Floats:
@@ -366,8 +363,7 @@ def lift(points: Floats) -> Floats:
 
 def lower(lifted: Floats) -> Floats:
     """Return the points of the ball with these hyperboloid coordinates: the inverse of `lift`."""
-    squares = np.einsum("ij,ij->i", lifted, lifted)[:, None]
-    return np.asarray(lifted / (1.0 + np.sqrt(1.0 + squares)))
+    return np.asarray(lifted / (1.0 + np.sqrt(1.0 + _squares(lifted)[:, None])))
 
 
 def travel(points: Floats, directions: Floats, far: Floats) -> Floats:
@@ -471,8 +467,8 @@ class Custom(Metric):
         """Test the axioms of a metric, then compute with the function."""
         long = vectors.astype(np.float64)
         between = self._matrix_function(long)
-        self._check_triples(between, long)
-        self._check_near_pairs(between, long)
+        if broken := _broken_axiom(between, long):
+            raise MetricError(f"{self._label} is not a metric: {broken}")
         return _rows(lambda ids: between(long[ids], long))
 
     def token(self, vectors: Vectors) -> bytes:
@@ -503,46 +499,35 @@ class Custom(Metric):
 
         return between
 
-    def _check_triples(self, between: Callable[[Floats, Floats], Floats], points: Floats) -> None:
-        """Refuse a function that is not a metric on random triples of the lexicon's vectors."""
-        picks = np.random.Generator(np.random.PCG64(0)).integers(len(points), size=(_TRIPLES, 3))
-        for ids in picks:
-            d = between(points[ids], points[ids])
-            if d.shape != (3, 3) or not np.isfinite(d).all() or (d < 0).any():
-                raise self._not_a_metric("distances must be finite numbers, 0 or more.")
-            slack = 1e-9 * d.max()
-            if np.abs(np.diagonal(d)).max() > slack:
-                raise self._not_a_metric(f"d(x, x) must be 0. Got {d.diagonal().max()}.")
-            if np.abs(d - d.T).max() > slack:
-                ways = f"{d[0, 1]} one way and {d[1, 0]} back."
-                raise self._not_a_metric(f"it is asymmetric, {ways}")
-            if (d[:, None, :] > d[:, :, None] + d[None, :, :] + slack).any():
-                raise self._not_a_metric(_NO_TRIANGLE)
 
-    def _check_near_pairs(
-        self, between: Callable[[Floats, Floats], Floats], points: Floats
-    ) -> None:
-        """Refuse a function that breaks |d(x, z) − d(y, z)| ≤ d(x, y) for near words x and y.
-
-        Random words in many dimensions are all about equally far apart, and even squared distances
-        pass on them. They fail between near words.
-        """
-        picks = np.unique(np.linspace(0, len(points) - 1, _PROBES).astype(int))
-        rows = between(points[picks], points)
-        near = np.argsort(rows, axis=1, kind="stable")[:, 1:3]
-        for row, ids in zip(rows, near, strict=True):
-            gaps = np.abs(between(points[ids], points) - row).max(axis=1)
-            if (gaps > row[ids] + 1e-9 * row.max()).any():
-                raise self._not_a_metric(_NO_TRIANGLE)
-
-    def _not_a_metric(self, why: str) -> MetricError:
-        return MetricError(f"{self._label} is not a metric: {why}")
-
-
-_NO_TRIANGLE = (
-    "it breaks the triangle inequality, as squared distances and cosine distance do. Use the "
-    "square root, or the angle, instead."
-)
+def _broken_axiom(between: Callable[[Floats, Floats], Floats], points: Floats) -> str:
+    """Return which axiom of a metric a function breaks on samples of the points; empty if none."""
+    no_triangle = (
+        "it breaks the triangle inequality, as squared distances and cosine distance do. Use the "
+        "square root, or the angle, instead."
+    )
+    triples = np.random.Generator(np.random.PCG64(0)).integers(len(points), size=(_TRIPLES, 3))
+    for ids in triples:
+        d = between(points[ids], points[ids])
+        if d.shape != (3, 3) or not np.isfinite(d).all() or (d < 0).any():
+            return "distances must be finite numbers, 0 or more."
+        slack = 1e-9 * d.max()
+        if np.abs(np.diagonal(d)).max() > slack:
+            return f"d(x, x) must be 0. Got {d.diagonal().max()}."
+        if np.abs(d - d.T).max() > slack:
+            return f"it is asymmetric, {d[0, 1]} one way and {d[1, 0]} back."
+        if (d[:, None, :] > d[:, :, None] + d[None, :, :] + slack).any():
+            return no_triangle
+    # Random words in many dimensions are all about equally far apart, and even squared distances
+    # pass on them. Between near words x and y they break |d(x, z) − d(y, z)| ≤ d(x, y).
+    probes = np.unique(np.linspace(0, len(points) - 1, _PROBES).astype(int))
+    rows = between(points[probes], points)
+    near = np.argsort(rows, axis=1, kind="stable")[:, 1:3]
+    for row, ids in zip(rows, near, strict=True):
+        gaps = np.abs(between(points[ids], points) - row).max(axis=1)
+        if (gaps > row[ids] + 1e-9 * row.max()).any():
+            return no_triangle
+    return ""
 
 
 NAMED: dict[str, Metric] = {

@@ -43,19 +43,16 @@ from malaprop.privacy.progress import Progress, each_in_threads
 
 Bytes = NDArray[np.uint8]
 Bits = NDArray[np.uint64]
-Lookup = Callable[[Ids, Ids], Bytes]
-"""Returns the levels of words, given their rows and ids."""
 
 AT_ONCE = 256
-MOST = 255
-"""The largest level that fits a byte."""
+_MOST = 255  # the largest level that fits a byte
 _MOST_PLACES = 1 << 20  # of a search from far words: with more, whole searches are faster
 _MANY, _SHORT = 1024, np.iinfo(np.int32)  # numbers to sort
 _TOGETHER = 64  # rows that are searched together: their levels fit a processor's cache
 _NONE: Ids = np.empty(0, dtype=np.int64)
 
 
-class LevelSearch:
+class _LevelSearch:
     """A search for levels, integer distances in a graph, which are cut off at `last`."""
 
     def __init__(self, size: int, edges: Ids, lengths: Ids, last: int) -> None:
@@ -68,7 +65,13 @@ class LevelSearch:
         self._place: Ids = np.empty_like(self._order)
         self._place[self._order] = np.arange(size)
         self._classes = classes
-        self._steps = _steps(list(classes), last)
+        # The lengths s that matter at each level k: V_{k−s} may be larger than V_{k−s−1}. If no
+        # path has length k − s, the words joined to V_{k−s} are in V_{k−1} already.
+        self._steps, reached = [list[int]()], {0}
+        for k in range(1, last + 1):
+            self._steps.append([s for s in classes if k - s in reached])
+            if self._steps[k]:
+                reached.add(k)
 
     @cached_property
     def _joined(self) -> dict[int, list[Ids]]:
@@ -200,25 +203,26 @@ class LevelSearch:
 
     def counts(self, progress: Progress | None = None) -> NDArray[np.int64]:
         """Count the words on each level, seen from each word: (words, levels)."""
-        within = np.zeros((self._last + 1, self._size), dtype=np.int64)
+
+        def within(start: int) -> NDArray[np.uint16]:
+            """Count, for each word, how many of 256 words are within 0, 1, 2 … of it.
+
+            Distances are symmetric: a word has as many of them within k as have it within k.
+            """
+            ids = np.arange(start, min(start + AT_ONCE, self._size))
+            counts = np.full((self._last, self._size), len(ids), dtype=np.uint16)
+            for k, reached in enumerate(self._spreading(ids)):
+                np.bitwise_count(reached).sum(axis=1, dtype=np.uint16, out=counts[k])
+            return counts
+
+        total = np.zeros((self._last + 1, self._size), dtype=np.int64)
         starts = range(0, self._size, AT_ONCE)
-        for start, counted in zip(starts, each_in_threads(self._within, starts), strict=True):
-            within[:-1] += counted
+        for start, counted in zip(starts, each_in_threads(within, starts), strict=True):
+            total[:-1] += counted
             if progress is not None:
                 progress(min(start + AT_ONCE, self._size), self._size)
-        within[-1] = self._size
-        return np.diff(within.T[self._place], axis=1, prepend=0)
-
-    def _within(self, start: int) -> NDArray[np.uint16]:
-        """Count, for each word, how many of 256 words are within 0, 1, 2 … of it.
-
-        Distances are symmetric: a word has as many of them within k as have it within k.
-        """
-        ids = np.arange(start, min(start + AT_ONCE, self._size))
-        counts = np.full((self._last, self._size), len(ids), dtype=np.uint16)
-        for k, reached in enumerate(self._spreading(ids)):
-            np.bitwise_count(reached).sum(axis=1, dtype=np.uint16, out=counts[k])
-        return counts
+        total[-1] = self._size
+        return np.diff(total.T[self._place], axis=1, prepend=0)
 
     def _no_digits(self, words: int, *blocks: int) -> Bits:
         """Make room for the binary digits of the distances from `words` words."""
@@ -261,19 +265,16 @@ class LevelSearch:
             yield kept[k % len(kept)]
             if k % 8 == 7 and (kept[k % len(kept)] == everyone).all():
                 return
-            self._advance(kept, k + 1, room)
-
-    def _advance(self, kept: list[Bits], k: int, room: Bits) -> None:
-        """Compute V_k in the memory of the oldest V."""
-        reached = kept[k % len(kept)]
-        reached[:] = kept[(k - 1) % len(kept)]
-        for length in self._steps[k]:
-            source = kept[(k - length) % len(kept)]
-            for neighbours in self._joined[length]:
-                joined = room[: len(neighbours)]
-                # "clip" skips a check of the indices, which are right.
-                np.take(source, neighbours, axis=0, out=joined, mode="clip")
-                np.bitwise_or(reached[: len(neighbours)], joined, out=reached[: len(neighbours)])
+            # V_{k+1} takes the memory of the oldest V.
+            nearer, reached = kept[k % len(kept)], kept[(k + 1) % len(kept)]
+            reached[:] = nearer
+            for length in self._steps[k + 1]:
+                source = kept[(k + 1 - length) % len(kept)]
+                for neighbours in self._joined[length]:
+                    joined, front = room[: len(neighbours)], reached[: len(neighbours)]
+                    # "clip" skips a check of the indices, which are right.
+                    np.take(source, neighbours, axis=0, out=joined, mode="clip")
+                    np.bitwise_or(front, joined, out=front)
 
 
 def _neighbours(size: int, edges: Ids) -> Callable[[Ids, Ids], Ids]:
@@ -323,7 +324,7 @@ def _distinct_cells(numbers: Ids) -> Ids:
     return in_order.compress(first)
 
 
-def _lookup(digits: Bits, place: Ids) -> Lookup:
+def _lookup(digits: Bits, place: Ids) -> Callable[[Ids, Ids], Bytes]:
     """Return a lookup of single pairs by their digits: (blocks, digits, words, lanes)."""
     _, count, size, lanes = digits.shape
 
@@ -357,19 +358,6 @@ def _members(reached: Bits) -> tuple[Ids, Ids]:
 def _lanes(words: int) -> int:
     """Return how many 64-bit machine words hold one bit for each of `words`."""
     return -(-words // 64)
-
-
-def _steps(lengths: list[int], last: int) -> list[list[int]]:
-    """Return the lengths s that matter at each level k: V_{k−s} may be larger than V_{k−s−1}.
-
-    If no path has length k − s, the words joined to V_{k−s} are in V_{k−1} already.
-    """
-    useful, reached = [list[int]()], {0}
-    for k in range(1, last + 1):
-        useful.append([s for s in lengths if k - s in reached])
-        if useful[k]:
-            reached.add(k)
-    return useful
 
 
 def _slots(size: int, edges: Ids) -> list[Ids]:
@@ -467,7 +455,7 @@ class WordGraph:
             finite = np.append(finite, self.cutoff)
         for unit in _UNITS:
             whole = not (finite / unit % 1.0).any()
-            if whole and self.reach / unit <= MOST:
+            if whole and self.reach / unit <= _MOST:
                 return unit
         return 0.0
 
@@ -477,9 +465,9 @@ class WordGraph:
         return round(self.reach / self.unit)
 
     @cached_property
-    def _levels(self) -> LevelSearch:
+    def _levels(self) -> _LevelSearch:
         lengths = np.rint(self.weights / self.unit).astype(np.int64)
-        return LevelSearch(self.size, self.edges, lengths, self.last)
+        return _LevelSearch(self.size, self.edges, lengths, self.last)
 
     def levels(self, ids: Ids) -> Bytes:
         """Return the levels of all words seen from `ids`: their distances in units.
@@ -504,10 +492,7 @@ class WordGraph:
         """Return the distances from `ids` to all words."""
         if self.unit:
             return _in_units(self.levels(ids), self.unit)
-        from scipy.sparse.csgraph import dijkstra
-
-        lengths = dijkstra(self._matrix, directed=False, indices=ids)
-        return np.asarray(np.minimum(lengths, self.cutoff), dtype=np.float64)
+        return np.minimum(self.lengths(ids), self.cutoff)
 
     def path(self, start: int, end: int) -> list[int]:
         """Return the words on a shortest path, both ends included; it is not cut off."""
@@ -519,8 +504,8 @@ class WordGraph:
             words.append(int(before[words[-1]]))
         return words
 
-    def lengths(self, start: int) -> Floats:
-        """Return the lengths of shortest paths from one word to all words, not cut off."""
+    def lengths(self, start: Ids | int) -> Floats:
+        """Return the lengths of shortest paths from a word, or several, to all; not cut off."""
         from scipy.sparse.csgraph import dijkstra
 
         return np.asarray(dijkstra(self._matrix, directed=False, indices=start), np.float64)
