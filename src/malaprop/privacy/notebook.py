@@ -1,6 +1,6 @@
 """Small pieces of HTML for notebooks: everything is escaped, nothing is loaded."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import escape as _escape
 
 from malaprop.privacy.errors import printable
@@ -35,10 +35,3 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
         if value
     )
     return f"<table>{''.join(lines)}</table>"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table with a head; all cells are text."""
-    top = "".join(f"<th {_CELL}>{escape(cell)}</th>" for cell in head)
-    lines = ("".join(f"<td {_CELL}>{escape(cell)}</td>" for cell in row) for row in rows)
-    return f"<table><tr>{top}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
