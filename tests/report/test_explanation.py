@@ -25,7 +25,7 @@ ALL: list[Mechanism] = [
 ]
 
 
-TAGS = {"h1", "h2", "p", "ul", "li", "div", "table", "thead", "tbody", "tr", "th", "td"}
+TAGS = {"b", "h1", "h2", "p", "ul", "li", "div", "table", "thead", "tbody", "tr", "th", "td"}
 
 
 class Strict(HTMLParser):
