@@ -1,12 +1,13 @@
 """The rule that chooses a setting."""
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 
 import numpy as np
 from tests.measure.figures import attack_figure
 
 from malaprop import seeded_rng
-from malaprop.measure.evaluation import Bounds, Cell, Evaluation, Utility, recommend
+from malaprop.measure.evaluation import Bounds, Cell, Evaluation, Utility, recommend, revived
 from malaprop.privacy.estimate import Estimate
 
 
@@ -88,8 +89,8 @@ def test_without_an_attack_on_words_nothing_is_recommended() -> None:
 
 def test_cells_and_bounds_survive_json() -> None:
     one = cell(1.5, 0.7, 0.2)
-    assert Cell.from_dict(one.to_dict()) == one
-    assert Bounds.from_dict(BOUNDS.to_dict()) == BOUNDS
+    assert Cell(**revived(json.loads(json.dumps(asdict(one))))) == one
+    assert Bounds(**revived(json.loads(json.dumps(asdict(BOUNDS))))) == BOUNDS
 
 
 def test_a_setting_that_is_no_better_than_random_words_is_rarely_called_useful() -> None:

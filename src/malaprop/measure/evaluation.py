@@ -50,14 +50,6 @@ class AttackFigure(Estimate):
         return figure | {name: getattr(self, name) for name in (*_BOUNDS, "recovers_words")}
 
     @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> "AttackFigure":
-        """Return the figure that `to_dict` wrote."""
-        low, high = map(float, value["interval"])
-        own = {name: value[name] for name in ("over", *_BOUNDS)}
-        values = tuple(value["values"])
-        return cls(value=value["score"], low=low, high=high, values=values, **own)
-
-    @classmethod
     def of(cls, result: RecoveredWords | InferredLabels) -> "AttackFigure":
         """Return the figure of an attack on words or on labels."""
         return cls(**vars(result.estimate), **{name: getattr(result, name) for name in _BOUNDS})
@@ -70,13 +62,15 @@ def _plain(value: Any) -> Any:
     return value.to_dict() if isinstance(value, Estimate) else value
 
 
-def _figures(value: Any) -> Any:
-    """Return what `_plain` returned as figures again."""
+def revived(value: Any) -> Any:
+    """Return figures, in mappings of any depth, that went through `asdict` and JSON."""
     if not isinstance(value, Mapping):
         return value
-    if "interval" in value:
-        return (AttackFigure if "measured" in value else Estimate).from_dict(value)
-    return {name: _figures(each) for name, each in value.items()}
+    parts = {name: revived(each) for name, each in value.items()}
+    if "low" not in parts:
+        return parts
+    parts["values"], parts["errors"] = tuple(parts["values"]), tuple(map(tuple, parts["errors"]))
+    return AttackFigure(**parts) if "measured" in parts else Estimate(**parts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,13 +133,6 @@ class Cell:
         own = {k: v for k, v in self.mechanism.items() if k not in ("name", "epsilon")}
         return {"mechanism": self.name, "epsilon": self.epsilon, "parameters": own, **figures}
 
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> "Cell":
-        """Return the cell that `to_dict` wrote."""
-        figures = dict(value)
-        named = {"name": figures.pop("mechanism"), "epsilon": figures.pop("epsilon")}
-        return cls(mechanism=named | figures.pop("parameters"), **_figures(figures))
-
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
@@ -177,19 +164,6 @@ class Bounds:
         clean = {"accuracy": self.unprotected, "accuracy_by_texts": self.unprotected_by_texts}
         floors = {"random_words": random, "majority": self.majority}
         return {"floors": _plain(floors), "unprotected": _plain(clean)}
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> "Bounds":
-        """Return the bounds that `to_dict` wrote."""
-        floors, clean = _figures(value["floors"]), _figures(value["unprotected"])
-        random = floors["random_words"]
-        return cls(
-            random_words=random.pop("accuracy"),
-            majority=floors["majority"],
-            unprotected=clean["accuracy"],
-            unprotected_by_texts=clean["accuracy_by_texts"],
-            **random,
-        )
 
 
 RULE = (

@@ -1,16 +1,13 @@
 """Measures privacy beside utility on the owner's texts, setting by setting."""
 
-import contextlib
 import hashlib
 import json
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
 from numbers import Real
-from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar, Unpack
 
@@ -35,7 +32,7 @@ from malaprop.measure.classification import (
     private_copies,
 )
 from malaprop.measure.classification import models as text_models
-from malaprop.measure.evaluation import AttackFigure, Bounds, Cell, Evaluation
+from malaprop.measure.evaluation import AttackFigure, Bounds, Cell, Evaluation, revived
 from malaprop.measure.word_statistics import Similarity
 from malaprop.privacy.arrays import Floats
 from malaprop.privacy.errors import DataError, OutputError, ParameterError, several_texts
@@ -416,6 +413,8 @@ def _over_texts(
 
 
 _LARGEST = 1 << 26  # bytes
+_BOUNDS = "bounds.json"
+Measured = TypeVar("Measured", Cell, Bounds)
 
 
 class Digest:
@@ -439,76 +438,51 @@ class Digest:
 class CellCache:
     """What was measured before on the same texts with the same settings, in the state folder.
 
-    The file holds figures and numbers only, no text and no label. Its name is a keyed digest of the
-    texts and of all settings but the mechanisms: only its owner can tell what it belongs to. One
-    file serves runs with other mechanisms and other ε. Runs at the same time keep the cells of each
-    other. With no `digest`, nothing is kept beyond the run.
+    There is a file for each cell, and one for the bounds, in a folder whose name is a keyed digest
+    of the texts and of all settings but the mechanisms: only its owner can tell what it belongs to.
+    The files hold figures and numbers only, no text and no label. Runs with other mechanisms and
+    other ε share the folder, also at the same time. With no `digest`, nothing is kept beyond the
+    run; if it is `fresh`, nothing is taken over.
     """
 
     def __init__(self, digest: str | None, *, fresh: bool = False) -> None:
-        self._path = None if digest is None else state_folder() / "evaluations" / f"{digest}.json"
-        self.bounds: Bounds | None = None
-        self._cells: dict[str, Cell] = {}
-        if self._path is not None and not fresh:
-            self.bounds, self._cells = _read(self._path)
+        self._folder = None if digest is None else state_folder() / "evaluations" / digest
+        self._fresh = fresh
+        self._known: dict[str, Any] = {}
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """What useless and what clean texts reach, if it was measured."""
+        return self._get(Bounds, _BOUNDS)
 
     def get(self, mechanism: Mechanism) -> Cell | None:
         """Return what was measured with a mechanism, if it was."""
-        return self._cells.get(_key(mechanism.to_dict()))
+        return self._get(Cell, _file_of(mechanism.to_dict()))
+
+    def _get(self, kind: type[Measured], name: str) -> Measured | None:
+        """Return what this run or an earlier one has kept; a damaged file counts as none."""
+        if name not in self._known and self._folder is not None and not self._fresh:
+            try:
+                with os.fdopen(open_ours(self._folder / name), "rb") as file:
+                    self._known[name] = kind(**revived(json.loads(file.read(_LARGEST))))
+            except (FileNotFoundError, OutputError, ValueError, KeyError, TypeError):
+                return None
+        return self._known.get(name)
 
     def keep(self, measured: Cell | Bounds) -> None:
-        """Add what was measured to what is kept, in one step: a stop leaves a whole file."""
-        if isinstance(measured, Bounds):
-            self.bounds = measured
-        else:
-            self._cells[_key(measured.mechanism)] = measured
-        if self._path is None:
-            return
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _locked(self._path.parent.with_suffix(".lock")):
-            bounds, cells = _read(self._path)  # another run may have added to it
-            bounds, cells = self.bounds or bounds, cells | self._cells
-            value = {
-                "bounds": None if bounds is None else bounds.to_dict(),
-                "cells": [cell.to_dict() for cell in cells.values()],
-            }
-            with atomic_write(self._path) as new, os.fdopen(create(new), "wb") as file:
-                file.write(json.dumps(value, allow_nan=False).encode())
+        """Keep what was measured, in one step: a stop leaves a whole file or none."""
+        name = _file_of(measured.mechanism) if isinstance(measured, Cell) else _BOUNDS
+        self._known[name] = measured
+        if self._folder is not None:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            plain = json.dumps(asdict(measured), allow_nan=False).encode()
+            with atomic_write(self._folder / name) as new, os.fdopen(create(new), "wb") as file:
+                file.write(plain)
 
 
-def _read(path: Path) -> tuple[Bounds | None, dict[str, Cell]]:
-    """Return what an earlier run has kept; a file that is damaged counts as none."""
-    try:
-        with os.fdopen(open_ours(path), "rb") as file:
-            value = json.loads(file.read(_LARGEST))
-        cells = [Cell.from_dict(each) for each in value["cells"]]
-        bounds = None if value["bounds"] is None else Bounds.from_dict(value["bounds"])
-    except (FileNotFoundError, OutputError, ValueError, KeyError, TypeError, AttributeError):
-        return None, {}
-    return bounds, {_key(cell.mechanism): cell for cell in cells}
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Wait until no other run writes; on Windows, the later of two runs wins."""
-    if sys.platform == "win32":
-        yield
-        return
-    import fcntl
-
-    try:
-        descriptor = create(path)
-    except FileExistsError:
-        descriptor = open_ours(path, os.O_RDWR)
-    try:
-        fcntl.lockf(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _key(mechanism: Mapping[str, Any]) -> str:
-    return json.dumps(mechanism, sort_keys=True, default=str)
+def _file_of(mechanism: Mapping[str, Any]) -> str:
+    key = json.dumps(mechanism, sort_keys=True, default=str).encode()
+    return f"{hashlib.blake2b(key, digest_size=16).hexdigest()}.json"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -152,12 +152,6 @@ class Estimate:
             "values": list(self.values),
         }
 
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Self:
-        """Return the figure that `to_dict` wrote."""
-        low, high = map(float, value["interval"])
-        return cls(value=value["value"], low=low, high=high, values=tuple(value["values"]))
-
     def __format__(self, spec: str) -> str:
         """Return value and interval, each by the format of a number: `.3f`, `.0%`."""
         spec = spec or ".4g"
