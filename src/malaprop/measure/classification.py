@@ -16,7 +16,7 @@ from malaprop.privacy.errors import (
     DataError,
     MissingExtraError,
     ParameterError,
-    did_you_mean,
+    entry,
     several_texts,
 )
 from malaprop.privacy.estimate import Estimate
@@ -151,9 +151,7 @@ def model_named(name: str, lexicon: Lexicon) -> TextModel:
     `ngrams` is what fastText does without subwords: a linear model of hashed word n-grams.
     """
     require_sklearn()
-    if name not in models:
-        hint = did_you_mean(name, models, cutoff=0.4)
-        raise ParameterError(f"Unknown model {name!r}.{hint} There are: {', '.join(models)}.")
+    entry("model", name, models)
     from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
@@ -176,6 +174,15 @@ def model_named(name: str, lexicon: Lexicon) -> TextModel:
             LogisticRegression(C=10.0, max_iter=_ITERATIONS),
         ],
     )
+
+
+def plain_value(value: Any) -> Any:
+    """Return figures, in mappings of any depth, as plain values for JSON."""
+    if isinstance(value, Mapping):
+        return {name: plain_value(each) for name, each in value.items()}
+    if isinstance(value, tuple):
+        return list(value)
+    return value.to_dict() if isinstance(value, Estimate) else value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,17 +222,12 @@ class TaskResult:
         return self.score.interval
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON."""
-        return {
-            "task": self.task,
-            "measure": self.measure,
-            "model": self.model,
-            "tested": self.tested,
-            **self.score.to_dict(),
-            "floors": {name: floor.to_dict() for name, floor in self.floors.items()},
-            "unprotected": self.ceiling.to_dict(),
-            "runs": self.runs,
-        }
+        """Return the result as plain values for JSON: all fields, and those of `score`."""
+        plain: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            own = {"unprotected" if name == "ceiling" else name: plain_value(value)}
+            plain |= self.score.to_dict() if name == "score" else own
+        return plain
 
     def __str__(self) -> str:
         low, high = self.interval

@@ -10,7 +10,7 @@ import numpy as np
 
 from malaprop._version import __version__
 from malaprop.measure.adversaries import InferredLabels, RecoveredWords, attacks
-from malaprop.measure.classification import TEST
+from malaprop.measure.classification import TEST, plain_value
 from malaprop.privacy.estimate import LEVEL, Estimate
 
 NAIVE = "taking the output for the word"
@@ -53,13 +53,6 @@ class AttackFigure(Estimate):
     def of(cls, result: RecoveredWords | InferredLabels) -> "AttackFigure":
         """Return the figure of an attack on words or on labels."""
         return cls(**vars(result.estimate), **{name: getattr(result, name) for name in _BOUNDS})
-
-
-def _plain(value: Any) -> Any:
-    """Return figures, in mappings of any depth, as plain values for JSON."""
-    if isinstance(value, Mapping):
-        return {name: _plain(each) for name, each in value.items()}
-    return value.to_dict() if isinstance(value, Estimate) else value
 
 
 def revived(value: Any) -> Any:
@@ -129,7 +122,9 @@ class Cell:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cell as plain values for JSON."""
-        figures = {name: _plain(value) for name, value in vars(self).items() if name != "mechanism"}
+        figures = {
+            name: plain_value(value) for name, value in vars(self).items() if name != "mechanism"
+        }
         own = {k: v for k, v in self.mechanism.items() if k not in ("name", "epsilon")}
         return {"mechanism": self.name, "epsilon": self.epsilon, "parameters": own, **figures}
 
@@ -163,7 +158,7 @@ class Bounds:
         }
         clean = {"accuracy": self.unprotected, "accuracy_by_texts": self.unprotected_by_texts}
         floors = {"random_words": random, "majority": self.majority}
-        return {"floors": _plain(floors), "unprotected": _plain(clean)}
+        return {"floors": plain_value(floors), "unprotected": plain_value(clean)}
 
 
 RULE = (
@@ -195,6 +190,9 @@ class Utility:
         return cell.accuracy[self.model]["clean"] if self.model else cell.text_similarity
 
 
+_CELLS = ("cell", "nearest", "rival")  # of a recommendation: JSON has the mechanism and its ε
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recommendation:
     """The setting to choose, or None, and why."""
@@ -214,10 +212,7 @@ class Recommendation:
         return {
             "mechanism": None if self.cell is None else self.cell.name,
             "epsilon": None if self.cell is None else self.cell.epsilon,
-            "reason": self.reason,
-            "rule": self.rule,
-            "utility": self.utility,
-            "most": self.most,
+            **{name: value for name, value in vars(self).items() if name not in _CELLS},
         }
 
 

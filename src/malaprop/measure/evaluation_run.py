@@ -35,7 +35,7 @@ from malaprop.measure.classification import models as text_models
 from malaprop.measure.evaluation import AttackFigure, Bounds, Cell, Evaluation, revived
 from malaprop.measure.word_statistics import Similarity
 from malaprop.privacy.arrays import Floats
-from malaprop.privacy.errors import DataError, OutputError, ParameterError, several_texts
+from malaprop.privacy.errors import DataError, OutputError, ParameterError, entry, several_texts
 from malaprop.privacy.estimate import LEVEL, Estimate
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.progress import Progress, report, stage
@@ -81,10 +81,8 @@ class EvaluationSettings:
         for name in self.attacks or ():
             if attack_named(name).on not in ("words", "labels"):
                 raise ParameterError(f"The attack {name} is not on texts: leave it out.")
-        if unknown := [name for name in self.models if name not in text_models]:
-            raise ParameterError(
-                f"Unknown model {unknown[0]!r}. There are: {', '.join(text_models)}."
-            )
+        for name in self.models:
+            entry("model", name, text_models)
 
     def check(self, policy: Policy, *, labelled: bool) -> None:
         """Refuse attacks that do not fit the texts, before any work."""

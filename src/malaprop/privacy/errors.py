@@ -19,8 +19,11 @@ Whoever shows a message, or a name, makes it `printable`.
 import difflib
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from numbers import Real
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+Entry = TypeVar("Entry")
 
 
 class MalapropError(Exception):
@@ -184,3 +187,28 @@ def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str
     begun = [each for each in names if len(name) >= _SHORTEST_START and each.startswith(name)]
     close = begun if len(begun) == 1 else difflib.get_close_matches(name, names, 1, cutoff)
     return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def entry(kind: str, name: str, known: Mapping[str, Entry]) -> Entry:
+    """Return the attack, task or other kind of thing of that name; otherwise suggest one."""
+    if name not in known:
+        hint = did_you_mean(name, known, cutoff=0.4)
+        there = ", ".join(sorted(known))
+        raise ParameterError(f"Unknown {kind} {name!r}.{hint} There are: {there}.")
+    return known[name]
+
+
+def made_with(
+    kind: str, name: str, known: Mapping[str, type[Entry]], options: Mapping[str, Any]
+) -> Entry:
+    """Return the attack or task of that name, a dataclass; refuse options that it does not have."""
+    cls: Any = entry(kind, name, known)
+    there = [option.name for option in fields(cls)]
+    for option in options:
+        if option not in there:
+            hint = did_you_mean(option, there)
+            raise ParameterError(
+                f"The {kind} {name} has no option {option!r}.{hint} It has: {', '.join(there)}."
+            )
+    made: Entry = cls(**options)
+    return made

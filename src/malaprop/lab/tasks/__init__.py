@@ -14,8 +14,8 @@ scikit-learn.
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -31,7 +31,7 @@ from malaprop.lab.tasks.sources import (
     unprotected,
 )
 from malaprop.measure.classification import TaskResult
-from malaprop.privacy.errors import DataError, ParameterError, did_you_mean, type_name
+from malaprop.privacy.errors import DataError, ParameterError, made_with, type_name
 from malaprop.privacy.estimate import Estimate
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.progress import Progress, report
@@ -130,20 +130,7 @@ class Task(ABC):
 
 def task_with(name: str, options: Mapping[str, Any]) -> Task:
     """Return the task of that name with its options; refuse options that it does not have."""
-    cls = registry.get(name)
-    if cls is None:
-        hint = did_you_mean(name, registry, cutoff=0.4)
-        raise ParameterError(
-            f"Unknown task {name!r}.{hint} There are: {', '.join(sorted(registry))}."
-        )
-    known = [option.name for option in fields(cls)]
-    for option in options:
-        if option not in known:
-            hint = did_you_mean(option, known)
-            raise ParameterError(
-                f"The task {name} has no option {option!r}.{hint} It has: {', '.join(known)}."
-            )
-    return cls(**options)
+    return made_with("task", name, registry, options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,19 +158,6 @@ class BenchmarkResult(TaskResult):
     """How many rows were scored."""
     covered: float = 1.0
     """Their share of all rows: the others have words that the lexicon lacks."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON."""
-        return super().to_dict() | {
-            "data": list(self.data),
-            "subject": self.subject,
-            "over": self.over,
-            "measures": {name: value.to_dict() for name, value in self.measures.items()},
-            "bounds": {name: dict(values) for name, values in self.bounds.items()},
-            "kept": self.kept,
-            "items": self.items,
-            "covered": self.covered,
-        }
 
 
 def run(
@@ -251,46 +225,42 @@ def run(
             runs.append(measures)
             shares.append(source.kept if each.noisy else None)
         report(progress, number + 1, len(steps))
-    return _result(task, problem, drawn_from, over, runs, bounds, shares)
-
-
-def _result(
-    task: Task,
-    problem: Problem,
-    subject: Subject,
-    over: str,
-    runs: list[Mapping[str, float]],
-    bounds: Mapping[str, Mapping[str, float]],
-    shares: list[float | None],
-) -> BenchmarkResult:
-    shared = problem.shared if "splits" in over else 0.0
-    measures = {
-        name: Estimate.of_runs([values[name] for values in runs], shared=shared, between=_ANY)
-        for name in runs[0]
-    }
-    floors = {name: Estimate.of_runs([of[task.measure]]) for name, of in bounds.items()}
-    ceiling = floors.pop("unprotected", Estimate.of_runs([float("nan")]))
-    if problem.majority is not None:
-        floors["majority"] = Estimate.of_runs([problem.majority])
     kept = [share for share in shares if share is not None]
     return BenchmarkResult(
         task=task.name,
         measure=task.measure,
         model=task.model,
         tested=getattr(task, "tested", ""),
-        score=measures[task.measure],
-        floors=floors,
-        ceiling=ceiling,
+        **_figures(task.measure, problem, over, runs, bounds),
         runs=f"{len(runs)} runs that differ in {over}",
         data=tuple(getattr(value, "name", value) for value in task.given),
-        subject=subject.title,
+        subject=drawn_from.title,
         over=over,
-        measures=measures,
         bounds=bounds,
         kept=float(np.mean(kept)) if kept else None,
         items=problem.items,
         covered=problem.covered,
     )
+
+
+def _figures(
+    measure: str,
+    problem: Problem,
+    over: str,
+    runs: Sequence[Mapping[str, float]],
+    bounds: Mapping[str, Mapping[str, float]],
+) -> dict[str, Any]:
+    """Return the figures of a result: its score with floors and ceiling, and all measures."""
+    shared = problem.shared if "splits" in over else 0.0
+    measures = {
+        name: Estimate.of_runs([values[name] for values in runs], shared=shared, between=_ANY)
+        for name in runs[0]
+    }
+    floors = {name: Estimate.of_runs([of[measure]]) for name, of in bounds.items()}
+    ceiling = floors.pop("unprotected", Estimate.of_runs([float("nan")]))
+    if problem.majority is not None:
+        floors["majority"] = Estimate.of_runs([problem.majority])
+    return {"score": measures[measure], "floors": floors, "ceiling": ceiling, "measures": measures}
 
 
 for _module in pkgutil.iter_modules(__path__):

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.errors import (
     ParameterError,
-    did_you_mean,
+    entry,
+    made_with,
     require_choice,
     require_whole,
     several_texts,
@@ -292,26 +293,12 @@ class Attack(ABC):
 
 def attack_named(name: str) -> type[Attack]:
     """Return the attack of that name; otherwise raise an error that suggests one."""
-    attack = attacks.get(name)
-    if attack is None:
-        hint = did_you_mean(name, attacks, cutoff=0.4)
-        raise ParameterError(
-            f"Unknown attack {name!r}.{hint} There are: {', '.join(sorted(attacks))}."
-        )
-    return attack
+    return entry("attack", name, attacks)
 
 
 def attack_with(name: str, options: Mapping[str, Any]) -> Attack:
     """Return the attack of that name with its options; refuse options that it does not have."""
-    cls = attack_named(name)
-    known = [option.name for option in fields(cls)]
-    for option in options:
-        if option not in known:
-            hint = did_you_mean(option, known)
-            raise ParameterError(
-                f"The attack {name} has no option {option!r}.{hint} It has: {', '.join(known)}."
-            )
-    return cls(**options)
+    return made_with("attack", name, attacks, options)
 
 
 def attack(

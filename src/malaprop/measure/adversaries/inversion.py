@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -33,12 +33,11 @@ class Places:
         return search(self.vectors.astype(np.float32)).nearest(released)[:, 0]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Guesses:
+class Guesses(NamedTuple):
     """An attack's guesses, and what they are compared with."""
 
-    guesses: Ids = field(repr=False)
-    beside: Ids | None = field(default=None, repr=False)
+    guesses: Ids
+    beside: Ids | None = None
     """Guesses of an attacker without this attack's idea; None for those of the most usual word."""
     surviving: float | None = None
 
