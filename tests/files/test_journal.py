@@ -22,12 +22,11 @@ from malaprop.files.resume_file import (
     proof_of,
     read_resume_file,
     record_of,
-    resume,
     run_key,
     seal,
     side_path,
-    start_over,
 )
+from malaprop.files.run import Job, Output
 from malaprop.privacy.errors import OutputError
 from malaprop.private_files import keyed_hash
 
@@ -272,6 +271,12 @@ def test_what_a_killed_run_has_left_is_cleared_away(tmp_path: Path) -> None:
 SETTINGS = {"the seed": "none"}
 
 
+def resumed(source: Path, final: Path, settings: dict[str, str] = SETTINGS) -> Output:
+    output = Output(Job(str(source), str(final)), 0)
+    output.resume(settings, force=False)
+    return output
+
+
 def begun(final: Path, *, force: bool = False) -> Header:
     header = header_of(force=force, seed="none", input="cold")
     journal = Journal(final, final, header, run_key(SALT))
@@ -285,19 +290,19 @@ def test_a_crash_between_the_name_and_the_record(tmp_path: Path) -> None:
     source, final = tmp_path / "in.txt", tmp_path / "out.txt"
     source.write_text("cold")
     header = begun(final)
-    assert not resume(final, source, SETTINGS, force=False).whole
+    assert not resumed(source, final).whole
     final.write_text("warm")
     whole = resume_file.stamp(final.stat())
     seal(final, final, whole)
-    assert resume(final, source, SETTINGS, force=False).whole
+    assert resumed(source, final).whole
     with pytest.raises(OutputError, match="the seed changed"):
-        resume(final, source, {"the seed": "7"}, force=False)
+        resumed(source, final, {"the seed": "7"})
     resume_file.write_record(final, record_of(header, run_key(SALT), outside(source), whole))
-    assert resume(final, source, SETTINGS, force=False).whole
-    assert start_over(final, force=False).side is None
+    assert resumed(source, final).whole
+    Output(Job(str(source), str(final)), 0).start_over(force=False)  # what is whole is in no way
     source.write_text("mild!")
     with pytest.raises(OutputError, match="the input changed"):
-        resume(final, source, SETTINGS, force=False)
+        resumed(source, final)
 
 
 def test_a_crash_between_the_seal_and_the_name(tmp_path: Path) -> None:
@@ -305,7 +310,7 @@ def test_a_crash_between_the_seal_and_the_name(tmp_path: Path) -> None:
     source.write_text("cold")
     begun(final)
     seal(final, final, (4, 12345))
-    outset = resume(final, source, SETTINGS, force=False)
+    outset = resumed(source, final)
     assert not outset.whole
     assert outset.side is not None
     assert list(outset.side.batches) == [0]
@@ -317,4 +322,4 @@ def test_a_run_that_was_to_replace_a_file_still_may(tmp_path: Path, force: bool)
     source.write_text("cold")
     final.write_text("old")
     begun(final, force=force)
-    assert resume(final, source, SETTINGS, force=False).replace is force
+    assert resumed(source, final).replace is force

@@ -277,19 +277,11 @@ class _TextVectors(VectorSource):
         return ARRAYS[self._kind].new_writer(target, shape)
 
     def facts(self) -> dict[str, Any]:
-        lexicon = self._lexicon
-        facts = LexiconFacts(
-            name=lexicon.name,
-            words=len(lexicon),
-            dimension=self.columns,
-            metric=str(lexicon.metric),
-            fingerprint=lexicon.fingerprint,
-        )
         texts = EmbeddedTexts(
-            lexicon=facts,
+            lexicon=LexiconFacts.of(self._lexicon),
             words=self._words,
             wordless=self._wordless,
-            nearest_words=nearest_distances(lexicon)[1],
+            nearest_words=nearest_distances(self._lexicon)[1],
         )
         return {"texts": texts}
 

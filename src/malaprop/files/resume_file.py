@@ -27,14 +27,11 @@ from malaprop.private_files import (
     create_locked,
     decrypted,
     encrypted,
-    keyed_digest,
     keyed_hash,
     lock,
     open_ours,
     output_errors,
-    refuse_locked,
     remove,
-    resolved,
     subkey,
     sync_folder,
 )
@@ -108,10 +105,13 @@ class ResumeFile:
     end: int
     seen: tuple[int, ...]
 
-    @property
-    def whole(self) -> Stamp | None:
-        """The stamp of the output that was made, if one was."""
-        return self.header.whole or self.sealed
+    def made(self, final: Path) -> bool:
+        """Whether the output is the one that the run completed."""
+        whole = self.header.whole or self.sealed
+        try:
+            return whole is not None and stamp(final.stat()) == whole
+        except OSError:
+            return False
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:
@@ -245,66 +245,10 @@ def write_record(final: Path, header: Header) -> None:
             raise
 
 
-# Whether an output is still to be made, can be resumed, or is there already.
+# What an output depends on, and whether that is still what it was.
 
 THE_INPUT = "the input"
 THE_LAW = "the law of the words (which an audit of the lexicon, or a new word graph, alters)"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResumeState:
-    """Where the work on an output starts.
-
-    `side` is what an earlier run left to resume. `whole` says that nothing is left to do, and
-    `replace` that an existing file of the output's name may be replaced.
-    """
-
-    final: Path
-    side: ResumeFile | None = None
-    whole: bool = False
-    replace: bool = False
-
-
-def start_over(path: Path, *, force: bool) -> ResumeState:
-    """Return the outset of a run that starts over; `force` discards what could be resumed."""
-    final = resolved(path)
-    side = read_resume_file(final)
-    if side and side.batches and not force and not _is_made(final, side):
-        refuse_locked(side_path(final), path)  # it may still be at work
-        raise OutputError(
-            f"an earlier run that was to write {path} was interrupted: resume it with "
-            "`resume=True`, or start over with `force=True`"
-        )
-    return ResumeState(final=final, replace=force)
-
-
-def resume(path: Path, source: Path, settings: Mapping[str, str], *, force: bool) -> ResumeState:
-    """Return the outset of a run that resumes an earlier one, if it is the same run.
-
-    The input of a journal whose output is not yet whole is not looked at: that takes a while.
-    """
-    final = resolved(path)
-    side = read_resume_file(final)
-    if side and _is_made(final, side):
-        key = key_of(path, side.header)
-        facts = known(settings, key)
-        if side.header.whole:  # a record has a hash of the input's stamp, a journal one of all
-            facts[THE_INPUT] = keyed_hash(outside(source), key)
-        else:
-            with source.open("rb") as file:
-                facts[THE_INPUT] = keyed_digest(file, key)
-        refuse_changes(path, side.header, facts)
-        return ResumeState(final=final, side=side, whole=True)
-    if side and not side.header.whole:
-        refuse_changes(path, side.header, known(settings, key_of(path, side.header)))
-        return ResumeState(final=final, side=side, replace=force or side.header.force)
-    if final.exists() and not force:
-        told = "has changed since it was made" if side else "is of unknown origin"
-        raise OutputError(
-            f"{path} exists already and {told}, so that there is nothing to resume: choose "
-            "another name, or replace it with `force=True`"
-        )
-    return ResumeState(final=final, replace=force)
 
 
 def known(settings: Mapping[str, str], key: bytes) -> dict[str, str]:
@@ -327,14 +271,6 @@ def outside(source: Path) -> str:
     To be looked at before the input is read: what changes on the way is then seen afterwards.
     """
     return repr(stamp(source.stat()))
-
-
-def _is_made(final: Path, side: ResumeFile) -> bool:
-    """Whether the output is the one that a run completed."""
-    try:
-        return side.whole is not None and stamp(final.stat()) == side.whole
-    except OSError:
-        return False
 
 
 def refuse_changes(path: Path, header: Header, facts: Mapping[str, str]) -> None:

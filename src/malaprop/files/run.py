@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
@@ -16,7 +17,7 @@ from malaprop.files.resume_file import (
     THE_INPUT,
     Header,
     Journal,
-    ResumeState,
+    ResumeFile,
     Stamp,
     key_of,
     known,
@@ -24,14 +25,13 @@ from malaprop.files.resume_file import (
     new_side_path,
     outside,
     proof_of,
+    read_resume_file,
     record_of,
     refuse_changes,
-    resume,
     run_key,
     seal,
     side_path,
     stamp,
-    start_over,
     write_record,
 )
 from malaprop.files.staging import Staging, partial_path
@@ -41,6 +41,9 @@ from malaprop.private_files import (
     Access,
     digest_key,
     keyed_digest,
+    keyed_hash,
+    refuse_locked,
+    resolved,
     status_of,
     subkey,
 )
@@ -296,7 +299,12 @@ class Output:
     number: int
     target: BinaryIO | None = None
     journal: Journal | None = None
-    _state: ResumeState | None = None
+    side: ResumeFile | None = None
+    """What an earlier run left to resume;"""
+    whole: bool = False
+    """whether it completed the output, so that there is nothing to do;"""
+    replace: bool = False
+    """whether an existing file of the output's name may be replaced."""
     _header: Header | None = None
     _kept: bool = False
     _key: bytes = b""
@@ -308,23 +316,48 @@ class Output:
         """The output's name."""
         return Path(self.job.target)
 
-    @property
-    def whole(self) -> bool:
-        """Whether an earlier run completed the output, so that there is nothing to do."""
-        return self._state is not None and self._state.whole
+    @cached_property
+    def _final(self) -> Path:
+        return resolved(self.path)
 
-    def claim(
-        self, stage: Staging, limits: Sequence[Access], settings: Settings | None, *, force: bool
-    ) -> None:
-        """Open the output; with `settings`, for a run that resumes an earlier one."""
-        if settings:
-            self._seen = outside(Path(self.job.source))
-            self._state = resume(self.path, Path(self.job.source), settings(self), force=force)
-        elif self.job.lasting:
-            self._state = start_over(self.path, force=force)
-        if not self.whole:
-            replace = self._state.replace if self._state else force
-            self.target = self.job.open_target(stage, limits, force=replace)
+    def start_over(self, *, force: bool) -> None:
+        """Find where to start without an earlier run; `force` discards what could be resumed."""
+        self.replace = force
+        side = read_resume_file(self._final) if self.job.lasting else None
+        if side and side.batches and not force and not side.made(self._final):
+            refuse_locked(side_path(self._final), self.path)  # it may still be at work
+            raise OutputError(
+                f"an earlier run that was to write {self.path} was interrupted: resume it with "
+                "`resume=True`, or start over with `force=True`"
+            )
+
+    def resume(self, settings: dict[str, str], *, force: bool) -> None:
+        """Find where an earlier run stopped, if it is the same run.
+
+        The input of a journal whose output is not yet whole is not looked at: that takes a while.
+        """
+        self._seen = outside(Path(self.job.source))
+        self.replace = force
+        side = read_resume_file(self._final)
+        if side and side.made(self._final):
+            key = key_of(self.path, side.header)
+            facts = known(settings, key)
+            if side.header.whole:  # a record has a hash of the input's stamp, a journal one of all
+                facts[THE_INPUT] = keyed_hash(self._seen, key)
+            else:
+                with self.job.open_source() as source:
+                    facts[THE_INPUT] = keyed_digest(source, key)
+            refuse_changes(self.path, side.header, facts)
+            self.side, self.whole = side, True
+        elif side and not side.header.whole:
+            refuse_changes(self.path, side.header, known(settings, key_of(self.path, side.header)))
+            self.side, self.replace = side, force or side.header.force
+        elif self._final.exists() and not force:
+            told = "has changed since it was made" if side else "is of unknown origin"
+            raise OutputError(
+                f"{self.path} exists already and {told}, so that there is nothing to resume: "
+                "choose another name, or replace it with `force=True`"
+            )
 
     def watch(self) -> None:
         """Look at the input before it is read."""
@@ -346,44 +379,36 @@ class Output:
         self, settings: dict[str, str], progress: Callable[[int], None], *, keep: bool
     ) -> None:
         """Open the journal if draws must be kept; refuse to resume with another input."""
-        if not self.job.lasting or self._state is None:
+        if not self.job.lasting:
             return
         self._seen = outside(Path(self.job.source))
-        side = self._state.side
-        salt = side.header.salt if side else new_salt()
+        salt = self.side.header.salt if self.side else new_salt()
         self._key = key = run_key(salt)
         facts = known(settings, key)
-        if side or keep:
+        if self.side or keep:
             with self.job.open_source() as source:
                 facts[THE_INPUT] = keyed_digest(source, key, progress)
-        if side:
-            refuse_changes(self.path, side.header, {THE_INPUT: facts[THE_INPUT]})
-        self._header = Header(
-            facts=facts, salt=salt, proof=proof_of(key), force=self._state.replace
-        )
-        if side or keep:
-            self.journal = Journal(self.path, self._state.final, self._header, key, side)
+        if self.side:
+            refuse_changes(self.path, self.side.header, {THE_INPUT: facts[THE_INPUT]})
+        self._header = Header(facts=facts, salt=salt, proof=proof_of(key), force=self.replace)
+        if self.side or keep:
+            self.journal = Journal(self.path, self._final, self._header, key, self.side)
 
     def seal(self, stamps: dict[Path, Stamp]) -> None:
         """Record, before the output gets its name, its stamp when it is whole."""
-        if self._header is None or self._state is None:
-            return
         if self._kept:
-            seal(self.path, self._state.final, stamps[self.path])
-        else:
+            seal(self.path, self._final, stamps[self.path])
+        elif self._header:
             record = record_of(self._header, self._key, self._seen, stamps[self.path])
-            write_record(self._state.final, record)
+            write_record(self._final, record)
 
     def conclude(self) -> None:
         """Replace the journal of a whole output by a record."""
-        if self._state is None:
-            return
-        side = self._state.side
-        header = side.header if self.whole and side and side.batches else self._header
-        if header:
+        journal = self.side if self.whole and self.side and self.side.batches else None
+        if header := journal.header if journal else self._header:
             key = key_of(self.path, header)
-            whole = stamp(self._state.final.stat())
-            write_record(self._state.final, record_of(header, key, self._seen, whole))
+            whole = stamp(self._final.stat())
+            write_record(self._final, record_of(header, key, self._seen, whole))
 
     def close(self) -> bool:
         """Close the journal; return whether it holds something to resume."""
@@ -492,7 +517,13 @@ def staged_run(
         with Staging() as stage:
             limits = [Access.of(status) for job in jobs if (status := job.status())]
             for output in run.outputs:
-                output.claim(stage, limits, settings if resume else None, force=force)
+                if resume:
+                    output.resume(settings(output), force=force)
+                else:
+                    output.start_over(force=force)
+                if not output.whole:
+                    replace = output.replace
+                    output.target = output.job.open_target(stage, limits, force=replace)
             if report and run.left:  # for its owner alone: it tells more than the output
                 run.report = stage.open(report, force=force, limits=[OWNER_ONLY])
             yield run

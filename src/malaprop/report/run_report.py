@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any
 
 from malaprop._version import __version__
+from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.profile import Profile
 from malaprop.privacy.best_guess import (
     UNIFORM,
@@ -145,6 +146,17 @@ class LexiconFacts:
     metric: str
     fingerprint: str
 
+    @classmethod
+    def of(cls, lexicon: Lexicon) -> "LexiconFacts":
+        """Return what identifies a lexicon."""
+        return cls(
+            name=lexicon.name,
+            words=len(lexicon),
+            dimension=lexicon.vectors.shape[1],
+            metric=str(lexicon.metric),
+            fingerprint=lexicon.fingerprint,
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunReport:
@@ -257,7 +269,6 @@ def run_report(
     already: Sequence[str] = (),
 ) -> RunReport:
     """Build the report of a run; `cautions` are added to the privatizer's warnings."""
-    lexicon = privatizer.lexicon
     treated, repeats = split_repeats(counts)
     shown = visible(privatizer)
     return RunReport(
@@ -275,13 +286,7 @@ def run_report(
         files=tuple(files),
         mechanism=privatizer.mechanism.to_dict(),
         policy=privatizer.policy.to_dict(),
-        lexicon=LexiconFacts(
-            name=lexicon.name,
-            words=len(lexicon),
-            dimension=lexicon.vectors.shape[1],
-            metric=str(lexicon.metric),
-            fingerprint=lexicon.fingerprint,
-        ),
+        lexicon=LexiconFacts.of(privatizer.lexicon),
         repetition=_repetition_of(privatizer, repeats),
         engine=engine or {},
         already=tuple(already),
