@@ -22,22 +22,27 @@ _ZSTD_LEVEL: Final = 3
 _GZIP_HEADER: Final = 16 + zlib.MAX_WBITS  # what zlib takes as "with gzip's header and checksum"
 
 
-class _Counted(io.RawIOBase):
+class CountedBytes(io.BufferedIOBase):
     """Counts the bytes that are read from a source; closing it leaves the source open."""
 
+    name = "the input"  # asked for by the type of io.TextIOWrapper
+
     def __init__(self, source: BinaryIO) -> None:
+        # A pipe's read() waits until all is there; read1() takes what has arrived.
         self._read: Callable[[int], bytes] = getattr(source, "read1", source.read)
-        self.count = 0
+        self.consumed = 0
 
     def readable(self) -> bool:
+        """Return that it can be read, as `io` asks."""
         return True
 
-    def read(self, size: int = -1, /) -> bytes:
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read some bytes, or none at the end."""
         try:
-            chunk = self._read(size if size >= 0 else _CHUNK)
+            chunk = self._read(_CHUNK if size is None or size < 0 else size)
         except OSError as error:
             raise DataError(f"the input cannot be read: {error.strerror}") from None
-        self.count += len(chunk)
+        self.consumed += len(chunk)
         return chunk
 
 
@@ -45,14 +50,13 @@ class Unpacked:
     """Unpacks a source piece by piece; memory does not depend on its size."""
 
     def __init__(self, source: BinaryIO, kind: Packing) -> None:
-        self._counted = _Counted(source)
-        self._kind = kind
+        self._counted, self._kind = CountedBytes(source), kind
         self._inner = _reader(self._counted, kind)
 
     @property
     def consumed(self) -> int:
         """The number of packed bytes that are read so far."""
-        return self._counted.count
+        return self._counted.consumed
 
     def read1(self, size: int = -1) -> bytes:
         """Return some of the text, or nothing at the end."""
@@ -75,7 +79,7 @@ class Unpacked:
         )
 
 
-def _reader(source: _Counted, kind: Packing) -> Callable[[int], bytes]:
+def _reader(source: CountedBytes, kind: Packing) -> Callable[[int], bytes]:
     if kind == "gzip":
         return gzip.GzipFile(fileobj=source, mode="rb").read1
     import pyarrow as pa

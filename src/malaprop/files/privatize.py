@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, Unpack, cast
 
@@ -31,7 +31,6 @@ from malaprop.files.run import (
     RunProgress,
     TextJob,
     check_names,
-    check_piped,
     folder_for,
     ignore,
     plan_jobs,
@@ -136,22 +135,17 @@ def privatize_files(
         rng = secure_rng() if seed is None else seeded_rng(seed)
         return BatchDraw(Privatizer(lexicon, made, rng=rng, **policy.options()), seed)
 
-    names = _names(columns)
-
-    def layout(name: str) -> Layout:
-        return Layout(
-            format=name,
-            columns=names,
-            document=document,
-            delimiter=delimiter,
-            encoding=encoding,
-            on_error=on_error,
-        )
-
+    layout = partial(
+        Layout,
+        columns=_names(columns),
+        document=document,
+        delimiter=delimiter,
+        encoding=encoding,
+        on_error=on_error,
+    )
     clock, listener = Clock(command), progress or ignore
     sources, target = _paths(inputs), os.fspath(output)
     page = None if report is None else report_path(Path(report))
-    check_piped(sources, format, names)
     with folder_for(sources, target):
         jobs = plan_jobs(sources, target, format, layout)
         check_names(jobs, page)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
@@ -114,12 +114,14 @@ class TextJob(Job):
 
 
 def plan_jobs(
-    inputs: Sequence[str],
-    output: str,
-    format_: str | None,
-    layout: Callable[[str], Layout],
+    inputs: Sequence[str], output: str, format_: str | None, layout: "partial[Layout]"
 ) -> list[TextJob]:
-    """Plan a job for each input; `layout` says how a file of a format is read."""
+    """Plan a job for each input; `layout` lacks the format alone."""
+    if list(inputs) == [PIPE] and layout.keywords["columns"] and not format_:
+        raise ParameterError(
+            "standard input is read as plain text, which has no columns: name its format with "
+            '`format="csv"` (or tsv, jsonl)'
+        )
     jobs = []
     for source, target in zip(inputs, _targets(inputs, output), strict=True):
         if source == PIPE and sys.stdin is None:
@@ -127,7 +129,7 @@ def plan_jobs(
         if source != PIPE:
             check_source(source)
         name = format_ or (_PIPED if source == PIPE else format_of(source))
-        made = layout(name)  # which refuses an unknown format
+        made = layout(format=name)  # which refuses an unknown format
         for path in (source, target):
             check_packing(path, name)
         if target != PIPE:
@@ -142,15 +144,6 @@ def check_source(source: str | Path) -> None:
         raise ParameterError(f"{source} is a folder: name a file in it")
     if not Path(source).exists():
         raise ParameterError(f"there is no file {source}")
-
-
-def check_piped(inputs: Sequence[str], format_: str | None, columns: Sequence[str]) -> None:
-    """Refuse columns of standard input without a format: it would be taken for plain text."""
-    if list(inputs) == [PIPE] and columns and not format_:
-        raise ParameterError(
-            "standard input is read as plain text, which has no columns: name its format with "
-            '`format="csv"` (or tsv, jsonl)'
-        )
 
 
 def _targets(inputs: Sequence[str], output: str) -> list[str]:

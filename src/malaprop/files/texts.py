@@ -3,9 +3,10 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from malaprop.files.formats.file_format import REMEDY, AnyReader, Layout, Pair, naming, unpacked
-from malaprop.files.run import TextJob, check_piped, plan_jobs
+from malaprop.files.run import TextJob, plan_jobs
 from malaprop.privacy.errors import DataError, ParameterError
 
 Listener = Callable[[int, int | None], None]
@@ -30,10 +31,6 @@ def read_texts(
     """
     if isinstance(columns, str):
         raise ParameterError("columns must be a list of names, not one string")
-    check_piped(inputs, format, columns)
-
-    def layout(name: str) -> Layout:
-        return Layout(format=name, columns=tuple(columns), encoding=encoding)
 
     def texts() -> Iterator[str]:
         done = 0
@@ -45,6 +42,7 @@ def read_texts(
                         progress(done + reader.consumed, total)
             done += job.size or 0
 
+    layout = partial(Layout, columns=tuple(columns), encoding=encoding)
     jobs = [plan_jobs([source], os.devnull, format, layout)[0] for source in inputs]
     sizes = [job.size for job in jobs]
     total = None if None in sizes else sum(size or 0 for size in sizes)
@@ -66,10 +64,6 @@ def read_labelled(
     read, are errors, which show nothing of the records. What is wrong with the arguments is one at
     once, before any reading.
     """
-    check_piped([source], format, [column])
-
-    def layout(name: str) -> Layout:
-        return Layout(format=name, columns=(column,), label=label, encoding=encoding)
 
     def pairs() -> Iterator[Pair]:
         with open_texts(job) as reader:
@@ -78,6 +72,7 @@ def read_labelled(
                     progress(reader.consumed, job.size)
                 yield pair
 
+    layout = partial(Layout, columns=(column,), label=label, encoding=encoding)
     job = plan_jobs([source], os.devnull, format, layout)[0]
     return pairs()
 

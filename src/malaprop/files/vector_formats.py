@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 BLOCK_CELLS: Final = 1 << 19
 """About the most numbers in a block: memory does not grow with the file."""
 FLOAT32: Final = np.dtype("<f4")
-FLOAT64: Final = np.dtype("<f8")
+_FLOAT64: Final = np.dtype("<f8")
 _MOST_ROWS, _MOST_CELLS = 50_000, 1 << 25  # of a public sample that is read into memory
 _LISTED: Final = 10
 _NAMELESS: Final = "vectors"
@@ -197,7 +197,7 @@ def _written_type(values: "np.dtype[Any]") -> "np.dtype[Any]":
     >>> _written_type(np.dtype("float16")).name, _written_type(np.dtype("int8")).name
     ('float32', 'float64')
     """
-    return FLOAT32 if values.kind == "f" and values.itemsize <= 4 else FLOAT64
+    return FLOAT32 if values.kind == "f" and values.itemsize <= 4 else _FLOAT64
 
 
 @contextmanager
@@ -248,7 +248,7 @@ class MatrixShape(NamedTuple):
     columns: int
 
 
-class MatrixFile(VectorFile):
+class _MatrixFile(VectorFile):
     """A file that holds a matrix and nothing else that is read."""
 
     rows: int
@@ -265,11 +265,9 @@ class MatrixFile(VectorFile):
         """Return what writes a new matrix."""
 
     def writer(self, target: BinaryIO, columns: int) -> VectorWriter:
-        """Return what writes such a file, with one matrix."""
         return self.new_writer(target, MatrixShape(self.part, self.values, self.rows, columns))
 
     def blocks(self) -> Iterator[VectorBlock]:
-        """Yield the vectors, in blocks."""
         step = max(1, BLOCK_CELLS // self.columns)
         for start in range(0, self.rows, step):
             count = min(step, self.rows - start)
@@ -297,7 +295,7 @@ class _RawWriter(VectorWriter):
         self._target.write(as_written(private, self._values).data.cast("B"))
 
 
-class _NpyFile(MatrixFile, name="npy"):
+class _NpyFile(_MatrixFile, name="npy"):
     """A `.npy` file with one matrix, a row for each vector."""
 
     suffixes = (".npy",)
@@ -398,7 +396,7 @@ class _NpzWriter(_RawWriter):
         self._archive.fp = None  # or it would write its directory when collected
 
 
-class _SafetensorsFile(MatrixFile, name="safetensors"):
+class _SafetensorsFile(_MatrixFile, name="safetensors"):
     """A `.safetensors` file. Its other tensors and its notes do not reach the output."""
 
     suffixes = (".safetensors",)
@@ -427,7 +425,7 @@ class _SafetensorsFile(MatrixFile, name="safetensors"):
         return _RawWriter(target, shape.values, len(text).to_bytes(8, "little") + text)
 
 
-ARRAYS = {name: kind for name, kind in vector_formats.items() if issubclass(kind, MatrixFile)}
+ARRAYS = {name: kind for name, kind in vector_formats.items() if issubclass(kind, _MatrixFile)}
 """Formats that hold a matrix and nothing else."""
 
 
@@ -544,7 +542,7 @@ class _ParquetVectors(VectorFile, name="parquet"):
     def writer(self, target: BinaryIO, columns: int) -> VectorWriter:
         import pyarrow as pa
 
-        number = pa.float64() if self.values == FLOAT64 else pa.float32()
+        number = pa.float64() if self.values == _FLOAT64 else pa.float32()
         fixed = pa.types.is_fixed_size_list(self._schema.field(self._place).type)
         kind = pa.list_(number, columns) if fixed else pa.list_(number)
         schema = private_schema(self._schema, [])

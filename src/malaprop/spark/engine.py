@@ -68,7 +68,7 @@ _COLUMNS: Final = {
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.parquet.enableVectorizedReader": "true",
 }
-ABSENT: Final = f"malaprop-{secrets.token_hex(16)}"
+_ABSENT: Final = f"malaprop-{secrets.token_hex(16)}"
 """Placeholder in a column of text for files that lack the column. No text equals it."""
 
 
@@ -137,7 +137,7 @@ def draw(
         policy=privatizer.policy,
         promise=privatizer.guarantee,
     )
-    plan = TaskPlan(kit=kit, layout=layout, names=tuple(schema.names), absent=ABSENT)
+    plan = TaskPlan(kit=kit, layout=layout, names=tuple(schema.names), absent=_ABSENT)
     total = tally_of(spark.sparkContext)
 
     def run(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
@@ -269,7 +269,7 @@ def _columns(spark: "SparkSession", paths: list[str], layout: Layout) -> "DataFr
     table = spark.read.option("mergeSchema", True).parquet(*paths)
     _check_all_read(spark, paths, table)
     # A default marks the files that lack a column that is asked for.
-    default = {"EXISTS_DEFAULT": f"'{ABSENT}'", "CURRENT_DEFAULT": f"'{ABSENT}'"}
+    default = {"EXISTS_DEFAULT": f"'{_ABSENT}'", "CURRENT_DEFAULT": f"'{_ABSENT}'"}
     marked = StructType()
     for field in table.schema:
         asked = field.name in layout.columns and isinstance(field.dataType, StringType)

@@ -35,7 +35,7 @@ from malaprop.text.policy import Policy
 # anything of what they drew in the output. All drawing is done in the last stage, on purpose:
 # further up, a partition that is lost and computed again would count again.
 
-MOST_KEYS: Final = 1_000  # as in a single file: objects may be maps from data to data
+_MOST_KEYS: Final = 1_000  # as in a single file: objects may be maps from data to data
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Tally:
         self.seen.update(other.seen)
         self.present |= other.present
         for name in other.others:
-            if len(self.others) < MOST_KEYS:
+            if len(self.others) < _MOST_KEYS:
                 self.others[name] = None
         return self
 

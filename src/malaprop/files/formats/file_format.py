@@ -229,11 +229,11 @@ def _check_encoding(encoding: str) -> None:
         )
 
 
-BatchT = TypeVar("BatchT")
-PrivateT = TypeVar("PrivateT")
+_BatchT = TypeVar("_BatchT")
+_PrivateT = TypeVar("_PrivateT")
 
 
-class Reader(ABC, Generic[BatchT]):
+class Reader(ABC, Generic[_BatchT]):
     """A source that is read in batches of records, from start to end.
 
     A batch has `texts` to privatize, in order, and knows of how many `records` they are. It carries
@@ -293,7 +293,7 @@ class Reader(ABC, Generic[BatchT]):
         """The columns read so far that were not asked for."""
 
     @abstractmethod
-    def batches(self) -> Generator[BatchT, None, None]:
+    def batches(self) -> Generator[_BatchT, None, None]:
         """Yield the records, batch by batch."""
 
     def pairs(self) -> Iterator[Pair]:
@@ -301,15 +301,15 @@ class Reader(ABC, Generic[BatchT]):
         raise NotImplementedError
 
     @abstractmethod
-    def writer(self, target: BinaryIO) -> "Writer[BatchT, list[str]]":
+    def writer(self, target: BinaryIO) -> "Writer[_BatchT, list[str]]":
         """Return what writes the batches to a target; call it before they are read."""
 
 
-class Writer(ABC, Generic[BatchT, PrivateT]):
+class Writer(ABC, Generic[_BatchT, _PrivateT]):
     """Writes the batches of a reader to a target, in the order in which they were read."""
 
     @abstractmethod
-    def write(self, batch: BatchT, private: PrivateT) -> None:
+    def write(self, batch: _BatchT, private: _PrivateT) -> None:
         """Write a batch with `private` in place of its texts, or of its vectors."""
 
     def finish(self) -> None:
@@ -451,8 +451,7 @@ def compression_of(path: Path | str) -> Packing | None:
     return _ENDINGS.get(Path(path).suffix.lower())
 
 
-def without_packing(path: Path | str) -> Path:
-    """Return the name without the ending of a packed file."""
+def _without_packing(path: Path | str) -> Path:
     return Path(path).with_suffix("") if compression_of(path) else Path(path)
 
 
@@ -474,7 +473,7 @@ def format_of(path: Path | str) -> str:
     >>> format_of("notes.NDJSON"), format_of("notes.csv.gz")
     ('jsonl', 'csv')
     """
-    inside = without_packing(path)
+    inside = _without_packing(path)
     name = _format_with(inside.suffix)
     if name is None:
         raise ParameterError(
@@ -490,11 +489,11 @@ def check_ending(source: str, target: str, format_: str, *, named: bool) -> None
     `named` tells whether the user named the format. Then all endings are fine except those of
     other programs' files, and those, too, if the input has the same one.
     """
-    suffix = without_packing(target).suffix.lower()
+    suffix = _without_packing(target).suffix.lower()
     said = _format_with(suffix)
     if suffix in ("", ".") or said == format_:
         return
-    if named and (suffix not in _FOREIGN or suffix == without_packing(source).suffix.lower()):
+    if named and (suffix not in _FOREIGN or suffix == _without_packing(source).suffix.lower()):
         return
     if said:
         raise ParameterError(

@@ -119,7 +119,7 @@ class _Sink(io.RawIOBase):
 # Columns of text in Arrow's types.
 
 
-def text_columns(schema: "pa.Schema", names: Sequence[str]) -> list[int]:
+def _text_columns(schema: "pa.Schema", names: Sequence[str]) -> list[int]:
     """Return the places of the named columns, all of which must hold text.
 
     A column of Arrow's type `null` has no values, so that there is nothing to return for it.
@@ -213,7 +213,7 @@ def _texts_of(column: "pa.Array") -> tuple[list[str | None], dict[int, RecordErr
 
 
 @dataclass(frozen=True)
-class RowBatch:
+class _RowBatch:
     """Consecutive rows; `cells[i]` are the values of column i of those to privatize."""
 
     rows: "pa.RecordBatch"
@@ -259,7 +259,7 @@ class RowBatch:
 
 def checked_rows(
     rows: "pa.RecordBatch", texts: dict[int, "pa.Array"], faults: Faults, *, rows_before: int = 0
-) -> RowBatch:
+) -> _RowBatch:
     """Return rows without those that cannot be processed, or with them masked.
 
     `texts` are the columns to privatize, by their places; `rows_before` is how many rows of the
@@ -275,15 +275,15 @@ def checked_rows(
     for row in sorted(flawed):
         faults.meet(rows_before + row + 1, flawed[row])
     if not flawed or faults.on_error == "mask":
-        return RowBatch(rows, cells, frozenset(flawed))
+        return _RowBatch(rows, cells, frozenset(flawed))
     kept = [row for row in range(rows.num_rows) if row not in flawed]
-    return RowBatch(
+    return _RowBatch(
         rows.take(pa.array(kept, pa.int64())),  # with its type, as there may be none left
         {i: [column[row] for row in kept] for i, column in cells.items()},
     )
 
 
-class _ParquetReader(Reader[RowBatch], name="parquet"):
+class _ParquetReader(Reader[_RowBatch], name="parquet"):
     suffixes = (".parquet", ".pq")
     packable = False  # it is compressed inside
     seeks = True  # its index stands at the end
@@ -297,7 +297,7 @@ class _ParquetReader(Reader[RowBatch], name="parquet"):
         self.source.seek(0)
         self._file = open_table(self.source)
         self._schema = self._file.schema_arrow
-        self.asked = text_columns(self._schema, self.layout.columns)
+        self.asked = _text_columns(self._schema, self.layout.columns)
         if self.layout.label is not None and self.layout.label not in self._schema.names:
             raise no_such_column(self.layout.label, "file", dict.fromkeys(self._schema.names))
         self.compression = "SNAPPY"
@@ -322,7 +322,7 @@ class _ParquetReader(Reader[RowBatch], name="parquet"):
         others = (name for name in self._schema.names if name not in self.layout.columns)
         return tuple(dict.fromkeys(others))
 
-    def batches(self) -> Generator[RowBatch, None, None]:
+    def batches(self) -> Generator[_RowBatch, None, None]:
         metadata = self._file.metadata
         size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
         at_once = _READ_BYTES * metadata.num_rows // max(size, 1)  # to take some megabytes
@@ -363,7 +363,7 @@ _SOME_BYTES: Final = 16
 _TOO_MANY: Final = 8
 
 
-class _ParquetWriter(TableWriter, Writer[RowBatch, list[str]]):
+class _ParquetWriter(TableWriter, Writer[_RowBatch, list[str]]):
     """Collects private rows and writes them in groups."""
 
     def __init__(self, reader: _ParquetReader, target: BinaryIO, schema: "pa.Schema") -> None:
@@ -371,7 +371,7 @@ class _ParquetWriter(TableWriter, Writer[RowBatch, list[str]]):
         self._reader, self._schema = reader, schema
         self._clear()
 
-    def write(self, batch: RowBatch, private: list[str]) -> None:
+    def write(self, batch: _RowBatch, private: list[str]) -> None:
         with failing_as(f"a private text up to record {self._reader.done} is not valid Unicode"):
             rows = batch.rebuild(private, self._schema)
         with failing_as(UNWRITABLE):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import BinaryIO, ClassVar, Final, NamedTuple
 
-from malaprop.files.compression import Unpacked
+from malaprop.files.compression import CountedBytes, Unpacked
 from malaprop.files.formats.file_format import (
     BATCH_RECORDS,
     LONGEST_RECORD,
@@ -50,29 +50,18 @@ _WIDE: Final = ("utf-16", "utf-32")
 _UNMARKED: Final = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 
 
-class _CountedBytes(io.BufferedIOBase):
-    """Counts the bytes that are read from a source; closing it leaves the source open."""
+class _MarkedBytes(CountedBytes):
+    """The bytes of a source, from which a byte order mark can be taken."""
 
-    name = "the input"  # asked for by the type of io.TextIOWrapper
-
-    def __init__(self, source: BinaryIO) -> None:
-        # A pipe's read() waits until all is there; read1() takes what has arrived.
-        self._read: Callable[[int], bytes] = getattr(source, "read1", source.read)
-        self._ahead = b""
-        self.consumed = 0
-
-    def readable(self) -> bool:
-        return True
+    _ahead = b""
 
     def read1(self, size: int = -1, /) -> bytes:
-        if self._ahead:
-            ahead, self._ahead = self._ahead, b""
-            return ahead
-        return self._fetch(_CHUNK)
+        ahead, self._ahead = self._ahead, b""
+        return ahead or self.read(_CHUNK)
 
     def take_mark(self, marks: dict[bytes, str], *, wide: bool) -> bytes:
         """Remove the longest mark that the source starts with, if any, and return it."""
-        while len(self._ahead) < _LONGEST_START and (more := self._fetch(_LONGEST_START)):
+        while len(self._ahead) < _LONGEST_START and (more := self.read(_LONGEST_START)):
             self._ahead += more
         # Letters of two bytes could begin like that.
         if not wide and self._ahead.startswith(_PACKED):
@@ -83,14 +72,6 @@ class _CountedBytes(io.BufferedIOBase):
         mark = max(filter(self._ahead.startswith, marks), key=len, default=b"")
         self._ahead = self._ahead[len(mark) :]
         return mark
-
-    def _fetch(self, size: int) -> bytes:
-        try:
-            chunk = self._read(size)
-        except OSError as error:
-            raise DataError(f"the input cannot be read: {error.strerror}") from None
-        self.consumed += len(chunk)
-        return chunk
 
 
 class Overlong(str):
@@ -110,7 +91,7 @@ class DecodedText:
 
     def __init__(self, source: BinaryIO, encoding: str, newline: str, *, lenient: bool) -> None:
         self._encoding = codecs.lookup(encoding).name
-        self._bytes = _CountedBytes(source)
+        self._bytes = _MarkedBytes(source)
         marks = _MARKS.get(self._encoding, {})
         self.mark = self._bytes.take_mark(marks, wide=self._encoding.startswith(_WIDE))
         self.codec = marks.get(self.mark, _UNMARKED.get(self._encoding, self._encoding))
@@ -233,10 +214,10 @@ class TextReader(Reader[TextBatch]):
         source = self.source
         return source.consumed if isinstance(source, Unpacked) else self.text.consumed
 
-    def writer(self, target: BinaryIO) -> "TextWriter":
+    def writer(self, target: BinaryIO) -> "_TextWriter":
         """Return what writes the batches to a target, after the byte order mark."""
         target.write(self.text.mark)
-        return TextWriter(self, target)
+        return _TextWriter(self, target)
 
     def render(self, text: str) -> str:
         """Return a private text as it is written to the file; it depends on that text alone."""
@@ -280,7 +261,7 @@ class TextReader(Reader[TextBatch]):
         return Record(pieces, [], faulty=True)
 
 
-class TextWriter(Writer[TextBatch, list[str]]):
+class _TextWriter(Writer[TextBatch, list[str]]):
     """Writes batches of text as their reader says."""
 
     def __init__(self, reader: TextReader, target: BinaryIO) -> None:
@@ -288,7 +269,6 @@ class TextWriter(Writer[TextBatch, list[str]]):
         self._written = 0
 
     def write(self, batch: TextBatch, private: list[str]) -> None:
-        """Write a batch with `private` in place of its texts."""
         pieces = batch.pieces.copy()
         for cell, text in zip(batch.cells, map(self._reader.render, private), strict=True):
             pieces[cell] = text
