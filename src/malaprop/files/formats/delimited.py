@@ -165,13 +165,8 @@ class _DelimitedReader(RecordReader):
         separator = re.escape(self._separator)
         self._field = re.compile(rf'"(?:[^"]++|"")*+"|[^{separator}\r\n]*+')
         self._special = re.compile(rf'[{separator}"\r\n]')
-        self._header: list[str] = []
+        self.columns: list[str] = []
         self._asked: list[int] = []
-
-    @property
-    def other_columns(self) -> tuple[str, ...]:
-        others = (name for name in self._header if name not in self.layout.columns)
-        return tuple(dict.fromkeys(others))
 
     def render(self, text: str) -> str:
         """Quote a text that would not be read back as one field; an empty one is quoted too."""
@@ -208,40 +203,32 @@ class _DelimitedReader(RecordReader):
                     f"no column is named {column!r} in the header, which has 1 column ({UNSHOWN}): "
                     "name the delimiter with `delimiter` if it is another one"
                 )
-        self._header = row.fields
+        self.columns = row.fields
         self._asked = [i for i, name in enumerate(row.fields) if name in self.layout.columns]
 
     def _record(self, row: _Row) -> Record:
         flaw = row.flaw
-        if not flaw and len(row.fields) != len(self._header):
+        if not flaw and len(row.fields) != len(self.columns):
             # A text with a stray delimiter would spill into other columns.
             flaw = RecordError(
                 f"has {len(row.fields)} field{'s' * (len(row.fields) != 1)}, the header has "
-                f"{len(self._header)} (at line {row.line})",
+                f"{len(self.columns)} (at line {row.line})",
                 "a field that contains the delimiter or a line end must be quoted",
             )
         return self.screened(row.number, row.raw, None if flaw else self._cut(row), flaw)
 
     def stand_in(self, raw: str) -> Record:
-        pieces = ["", self._separator] * len(self._header)
+        pieces = ["", self._separator] * len(self.columns)
         end = raw[len(raw.rstrip("\r\n")) :]
         return Record([*pieces[:-1], end], [2 * place for place in self._asked])
 
     def _cut(self, row: _Row) -> Record:
-        raw = row.raw
-        places = list(zip(row.fields, self._places(raw), strict=True))
-        pieces: list[str] = []
-        end = 0
-        for asked in self._asked:
-            text, (start, stop) = places[asked]
-            if text:
-                pieces += [raw[end:start], text]
-                end = stop
+        fields = list(zip(row.fields, self._places(row.raw), strict=True))
         label = self.layout.label
-        return Record(
-            [*pieces, raw[end:]],
-            list(range(1, len(pieces), 2)),
-            label="" if label is None else row.fields[self._header.index(label)],
+        return Record.cut(
+            row.raw,
+            [(text, *place) for text, place in map(fields.__getitem__, self._asked) if text],
+            "" if label is None else row.fields[self.columns.index(label)],
         )
 
     def _places(self, raw: str) -> Iterator[tuple[int, int]]:

@@ -277,6 +277,8 @@ class Reader(ABC, Generic[_BatchT]):
         """The columns asked for that some record has;"""
         self.missing = 0
         """how many records lack one of them."""
+        self.columns: Iterable[str] = ()
+        """The columns read so far."""
         self.open()
 
     def open(self) -> None:
@@ -288,9 +290,10 @@ class Reader(ABC, Generic[_BatchT]):
         """The number of bytes of the source that are read so far."""
 
     @property
-    @abstractmethod
     def other_columns(self) -> tuple[str, ...]:
         """The columns read so far that were not asked for."""
+        others = (name for name in self.columns if name not in self.layout.columns)
+        return tuple(dict.fromkeys(others))
 
     @abstractmethod
     def batches(self) -> Generator[_BatchT, None, None]:

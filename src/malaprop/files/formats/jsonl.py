@@ -206,11 +206,7 @@ class _JsonlReader(RecordReader, name="jsonl"):
         self._unicode = codecs.lookup(self.layout.encoding).name.startswith("utf")
         self._asked = frozenset(self.layout.columns)
         self.present = set()
-        self._others: dict[str, None] = {}
-
-    @property
-    def other_columns(self) -> tuple[str, ...]:
-        return tuple(self._others)
+        self.columns: dict[str, None] = {}  # without those asked for
 
     def render(self, text: str) -> str:
         """Return a text as a JSON string; in files that are not Unicode, with escapes.
@@ -234,7 +230,7 @@ class _JsonlReader(RecordReader, name="jsonl"):
         # A slip would leave texts unprotected.
         for column in (*self.layout.columns, self.layout.label):
             if column is not None and column not in self.present:
-                raise no_such_key(column, [*self.present, *self._others])
+                raise no_such_key(column, [*self.present, *self.columns])
 
     def _record(self, line: str, number: int, line_number: int) -> Record:
         record = flaw = None
@@ -256,17 +252,13 @@ class _JsonlReader(RecordReader, name="jsonl"):
 
     def _cut(self, line: str, content: _Object) -> Record:
         """Cut a line at the values asked for, of any type."""
-        pieces: list[str] = []
-        end = 0
-        for spot in content.spots:
-            pieces += [line[end : spot.start], spot.value if spot.is_text else ""]
-            end = spot.stop
         # Objects that are maps from data to data would make this list grow with the input.
-        new = [key for key in content.others if key not in self._others]
-        self._others |= dict.fromkeys(new[: _MOST_KEYS - len(self._others)])
+        new = [key for key in content.others if key not in self.columns]
+        self.columns |= dict.fromkeys(new[: _MOST_KEYS - len(self.columns)])
         self.present |= content.seen
         self.missing += len(content.seen | content.empty) < len(self._asked)
-        return Record([*pieces, line[end:]], list(range(1, len(pieces), 2)))
+        spots = content.spots
+        return Record.cut(line, [(s.value if s.is_text else "", s.start, s.stop) for s in spots])
 
     def _label(self, line: str, label: str) -> str:
         content = _Object(line, [label])

@@ -297,6 +297,7 @@ class _ParquetReader(Reader[_RowBatch], name="parquet"):
         self.source.seek(0)
         self._file = open_table(self.source)
         self._schema = self._file.schema_arrow
+        self.columns = self._schema.names
         self.asked = _text_columns(self._schema, self.layout.columns)
         if self.layout.label is not None and self.layout.label not in self._schema.names:
             raise no_such_column(self.layout.label, "file", dict.fromkeys(self._schema.names))
@@ -316,11 +317,6 @@ class _ParquetReader(Reader[_RowBatch], name="parquet"):
         """The bytes of the source that correspond to the rows read so far."""
         rows = self._file.metadata.num_rows
         return self._size * self.done // rows if rows else self._size
-
-    @property
-    def other_columns(self) -> tuple[str, ...]:
-        others = (name for name in self._schema.names if name not in self.layout.columns)
-        return tuple(dict.fromkeys(others))
 
     def batches(self) -> Generator[_RowBatch, None, None]:
         metadata = self._file.metadata

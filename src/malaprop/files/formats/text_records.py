@@ -3,7 +3,7 @@
 import codecs
 import io
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import BinaryIO, ClassVar, Final, NamedTuple
@@ -166,6 +166,16 @@ class Record(NamedTuple):
     counts: bool = True  # False for a blank line, which is copied and is not a record
     faulty: bool = False
     label: str = ""
+
+    @classmethod
+    def cut(cls, raw: str, texts: Iterable[tuple[str, int, int]], label: str = "") -> "Record":
+        """Cut the characters of a record at its texts, each with its start and its end there."""
+        pieces: list[str] = []
+        end = 0
+        for text, start, stop in texts:
+            pieces += [raw[end:start], text]
+            end = stop
+        return cls([*pieces, raw[end:]], list(range(1, len(pieces), 2)), label=label)
 
 
 @dataclass(kw_only=True)

@@ -16,7 +16,6 @@ class _TxtReader(TextReader, name="txt"):
 
     suffixes = (".txt", ".text")
     has_columns = False
-    other_columns = ()
 
     def batches(self) -> Generator[TextBatch, None, None]:
         if self.layout.document == "file":
