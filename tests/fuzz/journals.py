@@ -18,11 +18,11 @@ from malaprop.files.resume_file import (
     new_salt,
     proof_of,
     read_resume_file,
-    resume,
     run_key,
     seal,
     side_path,
 )
+from malaprop.files.run import Job, Output
 from malaprop.privacy.errors import MalapropError
 from malaprop.private_files import keyed_hash
 
@@ -77,7 +77,7 @@ def _check(folder: Path, whole: bytes, key: bytes, choices: random.Random) -> st
     side_path(final).unlink(missing_ok=True)
     side_path(final).write_bytes(damaged)
     try:
-        resume(final, folder / "in.txt", _SETTINGS, force=False)
+        Output(Job(str(folder / "in.txt"), str(final)), 0).resume(_SETTINGS, force=False)
         side = read_resume_file(final)
         if side is None:
             return "nothing to resume"

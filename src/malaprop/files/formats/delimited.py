@@ -225,11 +225,9 @@ class _DelimitedReader(RecordReader):
     def _cut(self, row: _Row) -> Record:
         fields = list(zip(row.fields, self._places(row.raw), strict=True))
         label = self.layout.label
-        return Record.cut(
-            row.raw,
-            [(text, *place) for text, place in map(fields.__getitem__, self._asked) if text],
-            "" if label is None else row.fields[self.columns.index(label)],
-        )
+        texts = [fields[place] for place in self._asked if row.fields[place]]
+        told = "" if label is None else row.fields[self.columns.index(label)]
+        return Record.cut(row.raw, texts, told)
 
     def _places(self, raw: str) -> Iterator[tuple[int, int]]:
         """Yield where each field of a well-formed record starts and ends, quotes included."""

@@ -258,7 +258,7 @@ class _JsonlReader(RecordReader, name="jsonl"):
         self.present |= content.seen
         self.missing += len(content.seen | content.empty) < len(self._asked)
         spots = content.spots
-        return Record.cut(line, [(s.value if s.is_text else "", s.start, s.stop) for s in spots])
+        return Record.cut(line, [(s.value if s.is_text else "", (s.start, s.stop)) for s in spots])
 
     def _label(self, line: str, label: str) -> str:
         content = _Object(line, [label])

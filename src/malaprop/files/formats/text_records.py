@@ -168,14 +168,16 @@ class Record(NamedTuple):
     label: str = ""
 
     @classmethod
-    def cut(cls, raw: str, texts: Iterable[tuple[str, int, int]], label: str = "") -> "Record":
+    def cut(
+        cls, raw: str, texts: Iterable[tuple[str, tuple[int, int]]], label: str = ""
+    ) -> "Record":
         """Cut the characters of a record at its texts, each with its start and its end there."""
         pieces: list[str] = []
         end = 0
-        for text, start, stop in texts:
+        for text, (start, stop) in texts:
             pieces += [raw[end:start], text]
             end = stop
-        return cls([*pieces, raw[end:]], list(range(1, len(pieces), 2)), label=label)
+        return cls([*pieces, raw[end:]], list(range(1, len(pieces), 2)), True, False, label)
 
 
 @dataclass(kw_only=True)
