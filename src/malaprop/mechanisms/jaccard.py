@@ -20,8 +20,7 @@ from malaprop.privacy.gaussian_noise import (
 from malaprop.privacy.guarantee import Guarantee, Kind, proved
 from malaprop.privacy.metrics import MetricSpace, require_euclidean
 
-ALPHAS = (1.835, 1.276)
-"""The paper's factors of σ for words in dense and in sparse regions."""
+_ALPHAS = (1.835, 1.276)  # the paper's factors of σ for words in dense and in sparse regions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,16 +129,15 @@ def _published(
     average: float, dense: NDArray[np.bool_], plain: Guarantee, lexicon: MetricSpace
 ) -> tuple[Floats, Guarantee]:
     """Return the paper's two σ, and what is wrong with them on this lexicon."""
-    wide, narrow = (a * classical_scale(plain.epsilon, plain.delta, average) for a in ALPHAS)
+    wide, narrow = (a * classical_scale(plain.epsilon, plain.delta, average) for a in _ALPHAS)
     exact = spherical_delta(plain.epsilon, wide, narrow, average, lexicon.vectors.shape[1])
     reason = (
         "the width of the noise tells words in dense regions from others: between one of each, "
         f"{average:.4g} apart, the exact δ is {exact:.7g}, where the paper claims "
         f"{plain.delta:.3g}; and its Δ = {average:.4g} is an average, which many pairs exceed"
     )
-    return np.where(dense, wide, narrow), replace(
-        plain, kind=Kind.NONE, radius=average, reason=reason
-    )
+    nothing = replace(plain, kind=Kind.NONE, radius=average, reason=reason)
+    return np.where(dense, wide, narrow), nothing
 
 
 def _nearest_distances(lexicon: MetricSpace, count: int) -> Floats:

@@ -104,7 +104,7 @@ class KindPromise:
             raise ParameterError(
                 f"The 'epsilon' of a kind must be finite and 0 or more. Got {self.epsilon!r}."
             )
-        _require_no_less_than_0(self, "kind", ("cap", "zcdp"))
+        _require_0_or_more(self, "kind", ("cap", "zcdp"))
         if self.epsilon and not self.step:
             raise ParameterError("A kind with an 'epsilon' above 0 needs a 'step', in words.")
 
@@ -123,7 +123,7 @@ class KindPromise:
         return _without_infinities(asdict(self))
 
 
-def _require_no_less_than_0(promise: object, what: str, names: tuple[str, ...]) -> None:
+def _require_0_or_more(promise: object, what: str, names: tuple[str, ...]) -> None:
     for name in names:
         if not (value := getattr(promise, name)) >= 0.0:
             raise ParameterError(f"The '{name}' of a {what} must be 0 or more. Got {value!r}.")
@@ -286,7 +286,7 @@ class Guarantee:
             raise ParameterError(
                 f"The 'epsilon' of a guarantee must be finite and above 0. Got {self.epsilon!r}."
             )
-        _require_no_less_than_0(self, "guarantee", ("delta", "cap", "radius"))
+        _require_0_or_more(self, "guarantee", ("delta", "cap", "radius"))
         if self.per not in (EACH_WORD, EACH_DISTINCT_WORD):
             raise ParameterError(
                 f"The 'per' of a guarantee must be '{EACH_WORD}' or '{EACH_DISTINCT_WORD}'."
@@ -425,7 +425,7 @@ class Guarantee:
             return f"No guarantee: {self.reason}."
         if self.kind is not Kind.METRIC:
             statement = self._within_radius()
-        elif self.epsilon * self.cap == 0.0:
+        elif self.cap == 0.0:
             statement = (
                 f"({self.kind}): between {self.between}, the odds of any output are the same."
             )

@@ -430,8 +430,7 @@ class WordGraph:
         self.edges, self.weights = _simple(ends, lengths)
         self.edges.setflags(write=False)
         self.weights.setflags(write=False)
-        parts = self._parts()
-        if parts > 1:
+        if (parts := self._parts()) > 1:
             raise MetricError(
                 f"The word graph has {parts} parts with no path between them, and so no distance. "
                 "Add edges that join them."
@@ -441,11 +440,6 @@ class WordGraph:
         # What can be computed again need not travel; and equal graphs give equal pickles.
         names = ("size", "cutoff", "made", "edges", "weights")
         return {name: self.__dict__[name] for name in names}
-
-    @cached_property
-    def degrees(self) -> Ids:
-        """How many edges each word has."""
-        return np.bincount(self.edges.ravel(), minlength=self.size)
 
     @cached_property
     def unit(self) -> float:
