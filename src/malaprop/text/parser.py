@@ -65,15 +65,13 @@ class Templates:
             self.forms = chunks.forms
             return
         self.slot_counts = [len(text.gaps) - 1 for text in texts]
-        ends = list(accumulate(self.slot_counts))
-        values = [
-            slot + 1 + end - len(text.gaps)
-            for end, text in zip(ends, texts, strict=True)
-            for slot in text.values
-        ]
         self.typed = np.zeros(sum(self.slot_counts), dtype=np.bool_)
-        self.typed[values] = True
         self.forms = [form for text in texts for form in text.forms]
+        if self.forms:
+            firsts = accumulate(self.slot_counts, initial=0)
+            self.typed[
+                [n + slot for n, text in zip(firsts, texts, strict=False) for slot in text.values]
+            ] = True
         if chunks is not None and awkward is not None:
             self.slot_counts = interleaved(awkward, self.slot_counts, chunks.slot_counts)
             by_token, typed = np.repeat(awkward, self.slot_counts), self.typed

@@ -287,8 +287,9 @@ class Writer:
             self._written[2 * place], self._written[2 * place + 1] = word, f"{word} "
             self._known[place] = True
         written: Strings = self._written.take(2 * places + spaced)
-        for slot, value in zip(typed.tolist(), self._escaped(values), strict=True):
-            written[slot] = value + " " * spaced[slot]
+        if typed.size:
+            pairs = zip(self._escaped(values), spaced[typed].tolist(), strict=True)
+            written[typed] = [value + " " * space for value, space in pairs]
         return written
 
     def _escaped(self, strings: Sequence[str]) -> Sequence[str]:
