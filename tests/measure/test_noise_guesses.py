@@ -7,7 +7,8 @@ import pytest
 
 from malaprop import CoordinateLaplace, Gaussian, Laplace, Lexicon, Mahalanobis, seeded_rng
 from malaprop.measure import bayes, bayes_success
-from malaprop.measure.bayes import guesses_by, noise_bounds, vector_bounds
+from malaprop.measure.bayes import success_by_occurrences, vector_bounds
+from malaprop.privacy.best_guess import guesses_by
 from malaprop.privacy.channel import Channel
 
 LINE = Lexicon(["cold", "cool", "warm", "hot"], [[0.0], [1.0], [3.0], [3.5]])
@@ -32,9 +33,9 @@ def test_the_bounds_enclose_the_best_guess_from_several_draws(draws: int) -> Non
         law[:, list(outputs)].prod(axis=1).max() / 4
         for outputs in itertools.product(range(4), repeat=draws)
     )
-    (found,) = noise_bounds(
-        channel, np.full(4, 0.25), [draws], seeded_rng(3), trials=256, seen=1000
-    )
+    found = success_by_occurrences(
+        channel, [draws], trials=256, most=256, seen=1000, rng=seeded_rng(3)
+    )[draws]
     value, (low, high) = found.value, found.interval
     assert low <= truth <= high
     assert low <= value <= high < low + 0.3
@@ -54,7 +55,9 @@ def test_several_occurrences_tell_more_and_a_reused_draw_does_not() -> None:
 def test_a_prior_counts() -> None:
     belief = np.array([0.97, 0.01, 0.01, 0.01])
     channel = Laplace(epsilon=0.01).on(LINE)
-    (found,) = noise_bounds(channel, belief, [1], seeded_rng(2), trials=256, seen=1000)
+    found = success_by_occurrences(
+        channel, [1], prior=belief, trials=256, most=256, seen=1000, rng=seeded_rng(2)
+    )[1]
     value, (low, high) = found.value, found.interval
     assert value > 0.8
     assert low < 0.97 < high

@@ -23,6 +23,7 @@ from malaprop.privacy.best_guess import (
     best_guesses,
     best_guesses_of,
     columns_of,
+    guesses_by,
     largest_posteriors,
     likely_candidates,
 )
@@ -180,7 +181,7 @@ def bayes_success(
     best guess. For noise on vectors, whose law of words is unknown, the value is what an observer
     achieves who learns from draws, a lower bound of the best guess, and the interval bounds that.
     Up to 1,000 words and for one draw, the guess is learned from half of 131,072 draws and tried on
-    the others; otherwise, see `noise_bounds`.
+    the others; otherwise, see `success_by_occurrences`.
 
     >>> from malaprop import Lexicon, TEM
     >>> line = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [3.0]])
@@ -198,18 +199,27 @@ def bayes_success(
     noise = secure_rng() if rng is None else checked_rng(rng)
     per_word = candidates = None
     if isinstance(channel, LawChannel) and draws == 1:
-        best = best_guesses_of(channel, belief, noise, progress, even=prior is None)
-        success = Estimate.exact(min(1.0, float(best.chances.sum())))
-        by_word = np.bincount(best.words, weights=best.chances, minlength=len(belief))
+        words, chances, candidates = best_guesses_of(
+            channel, belief, noise, progress, even=prior is None
+        )
+        success = Estimate.exact(min(1.0, float(chances.sum())))
+        by_word = np.bincount(words, weights=chances, minlength=len(belief))
         per_word = np.divide(by_word, belief, out=np.zeros(len(belief)), where=belief > 0.0)
-        candidates = best.candidates
-    elif isinstance(channel, LawChannel):
-        (success,) = _tried(channel, belief, [draws], trials, noise, progress, most=_SEVERAL)
     elif draws == 1 and len(belief) <= _DEAR:
         success, per_word = _learned(channel, belief, noise)
     else:
-        tries, seen = min(trials, _NOISE_TRIALS), min(trials, _SAMPLES)
-        (success,) = noise_bounds(channel, belief, [draws], noise, trials=tries, seen=seen)
+        most = _SEVERAL if isinstance(channel, LawChannel) else _NOISE_TRIALS
+        seen = min(trials, _SAMPLES)
+        success = success_by_occurrences(
+            channel,
+            [draws],
+            prior=prior,
+            trials=trials,
+            most=most,
+            seen=seen,
+            rng=noise,
+            progress=progress,
+        )[draws]
     return BayesSuccess(
         success=success,
         prior_success=float(belief.max()),
@@ -228,23 +238,49 @@ def success_by_occurrences(
     prior: Any = None,
     trials: int = _BAYES_TRIALS,
     most: int = _DEAR_TRIALS,
+    seen: int | None = None,
     rng: Generator | None = None,
     progress: Progress | None = None,
 ) -> dict[int, Estimate]:
     """Estimate the best guess for several numbers of occurrences, from the same trials.
 
     On more than 10,000 words, unless the law has a cheap form for columns, it is what an observer
-    achieves who weighs promising words only, from `most` trials at most. So it is for noise
-    on vectors, whose law of words is unknown, with bounds on the best guess as the interval.
+    achieves who weighs promising words only, from `most` trials at most. Where noise is added to
+    vectors, the law of words is unknown, and the interval bounds the best guess. From below: what
+    an attack achieves that learns from draws, likewise. From above: who sees the noisy vectors, in
+    as many trials as `seen`, guesses at least as well as who sees the words that they become.
     """
     belief, times = belief_over(channel.lexicon, prior).chances, sorted(occurrences)
     noise = secure_rng() if rng is None else checked_rng(rng)
     if isinstance(channel, LawChannel):
-        success = _tried(channel, belief, times, trials, noise, progress, most=most)
+        partly, over = len(belief) > MOST and not columns_of(channel.law).cheap, ""
     else:
-        few = min(trials, most)
-        success = noise_bounds(channel, belief, times, noise, trials=few, seen=few)
-    return dict(zip(times, success, strict=True))
+        partly, over = True, BEST_GUESS
+    trials = min(trials, most) if partly else trials
+    draws, last = times[-1], np.array(times) - 1
+    truth = noise.choice(len(belief), size=trials, p=belief)
+    drawn = channel.substitute(np.repeat(truth, draws), noise).reshape(trials, draws)
+    highs = None
+    if not isinstance(channel, LawChannel):
+        if draws == 1 and belief.min() == belief.max():
+            guesses = drawn  # a rule would guess the output itself, but for few words
+        else:
+            guesses = guesses_by(learned_scores(channel, belief, noise), belief, drawn, last)
+        highs = vector_bounds(channel, belief, times, noise, trials=seen or trials)
+    elif partly:
+        guesses, possible = likely_candidates(channel, belief, drawn, last, truth)
+        highs = clopper_pearson(possible.sum(axis=0), trials)[:, 1]
+    else:
+        guesses = best_guesses(channel, belief, drawn, last, progress)
+    hits = (guesses == truth[:, None]).sum(axis=0)
+    lows, own_highs = clopper_pearson(hits, trials).T
+    found = np.stack([hits / trials, lows, own_highs if highs is None else highs], axis=1)
+    bound: Any = "at least" if partly else ""
+    return {
+        # By chance, the guess may have done better than the bound on all guesses.
+        time: Estimate(value=value, low=low, high=max(value, high), over=over, bound=bound)
+        for time, (value, low, high) in zip(times, found.tolist(), strict=True)
+    }
 
 
 def estimated_success(
@@ -263,46 +299,6 @@ def estimated_success(
     belief = belief_over(channel.lexicon, prior).chances
     posterior = largest_posteriors(channel, belief, samples, rng)
     return None if posterior is None else Estimate.of_sample(posterior, rng).within(0.0, 1.0)
-
-
-def _tried(
-    channel: LawChannel[Any],
-    belief: Floats,
-    occurrences: Sequence[int],
-    trials: int,
-    rng: Generator,
-    progress: Progress | None,
-    *,
-    most: int,
-) -> list[Estimate]:
-    """Draw words and replacements; count right best guesses from the first few replacements.
-
-    Where all words cannot be weighed quickly, promising ones are, in `most` trials or fewer.
-    """
-    promising = len(belief) > MOST and not columns_of(channel.law).cheap
-    trials = min(trials, most) if promising else trials
-    truth, drawn, last = _trials(channel, belief, occurrences, trials, rng)
-    if promising:
-        guesses, possible = likely_candidates(channel, belief, drawn, last, truth)
-        right = guesses == truth[:, None]
-    else:
-        right = possible = best_guesses(channel, belief, drawn, last, progress) == truth[:, None]
-    bound: Any = "at least" if promising else ""
-    lows = clopper_pearson(right.sum(axis=0), trials)[:, 0]
-    highs = clopper_pearson(possible.sum(axis=0), trials)[:, 1]
-    return [
-        Estimate(value=value, low=low, high=high, bound=bound)
-        for value, low, high in np.stack([right.mean(axis=0), lows, highs], axis=1).tolist()
-    ]
-
-
-def _trials(
-    channel: Channel, belief: Floats, occurrences: Sequence[int], trials: int, rng: Generator
-) -> tuple[Ids, Ids, Ids]:
-    """Return drawn words, replacements of each, and the numbers of the last ones that are seen."""
-    most, last = max(occurrences), np.array(occurrences) - 1
-    truth = rng.choice(len(belief), size=trials, p=belief)
-    return truth, channel.substitute(np.repeat(truth, most), rng).reshape(trials, most), last
 
 
 def _learned(channel: Channel, belief: Floats, rng: Generator) -> tuple[Estimate, Floats]:
@@ -338,40 +334,6 @@ def _best_guesses(truth: Ids, drawn: Ids, size: int) -> Ids:
     return rule
 
 
-# Bounds on the best guess where noise is added to vectors, so that the law of words is unknown.
-#
-# From above: who sees the noisy vectors guesses at least as well as who sees the words that they
-# become. From below: what an attack achieves that learns from draws.
-
-
-def noise_bounds(
-    channel: Channel,
-    belief: Floats,
-    occurrences: Sequence[int],
-    rng: Generator,
-    *,
-    trials: int,
-    seen: int,
-) -> list[Estimate]:
-    """Return what a guess achieves for each number of draws, with 95 % bounds on the best guess.
-
-    The attack has so many `trials`, and the observer of vectors, who bounds it, as many as `seen`.
-    """
-    truth, drawn, last = _trials(channel, belief, occurrences, trials, rng)
-    if drawn.shape[1] == 1 and belief.min() == belief.max():
-        guesses = drawn  # a rule would guess the output itself, but for few words
-    else:
-        guesses = guesses_by(learned_scores(channel, belief, rng), belief, drawn, last)
-    hits = (guesses == truth[:, None]).sum(axis=0)
-    lows = clopper_pearson(hits, trials)[:, 0]
-    highs = vector_bounds(channel, belief, occurrences, rng, trials=seen)
-    return [
-        # By chance, the guess may have done better than the bound on all guesses.
-        Estimate(value=value, low=low, high=max(value, high), over=BEST_GUESS, bound="at least")
-        for value, low, high in np.stack([hits / trials, lows, highs], axis=1).tolist()
-    ]
-
-
 # A guess at a word from several outputs, where the law of words is unknown.
 #
 # The observer takes Pr[y | w] for m(y)·g(d(w, y))/c(w): m is how often y comes out of any word, g
@@ -388,21 +350,6 @@ _BASE: Final = 256  # outputs whose distances to all words say how usual a dista
 _BINS: Final = 16
 _CROWD: Final = 512  # outputs from which c is estimated
 _STEPS: Final = 4_096  # of a table of g
-
-
-def guesses_by(scores: Callable[[Ids], Scores], belief: Floats, drawn: Ids, last: Ids) -> Ids:
-    """Return the guess of each trial after its draw number `last`: (trials, len(last)).
-
-    `scores` is about ln Pr[y | w] of outputs y, but for a constant: (outputs, words).
-    """
-    with np.errstate(divide="ignore"):
-        logs = np.log(belief).astype(np.float32)
-    guesses = np.empty((len(drawn), len(last)), dtype=np.int64)
-    for trial, outputs in enumerate(drawn):
-        distinct, places = np.unique(outputs, return_inverse=True)
-        totals = np.cumsum(scores(distinct)[places], axis=0)[last]
-        guesses[trial] = (totals + logs).argmax(axis=1)
-    return guesses
 
 
 def learned_scores(channel: Channel, belief: Floats, rng: Generator) -> Callable[[Ids], Scores]:

@@ -370,9 +370,8 @@ registry: Mapping[str, Statistic] = {statistic.name: statistic for statistic in 
 
 # K_w: how many inputs explain an output about as well as the true word.
 
-SMALL: Final = 1_000
-"""Words of a lexicon up to which all outputs count; beyond, `OUTPUTS` drawn ones of each word."""
-OUTPUTS: Final = 4
+_SMALL: Final = 1_000  # words of a lexicon up to which all outputs count;
+_OUTPUTS: Final = 4  # beyond, so many drawn ones of each word
 _BATCHES: Final = 8  # of outputs and inputs, to tell the error of both,
 _BATCH_OUTPUTS: Final = 2  # with so many outputs of each word,
 _BATCH_INPUTS: Final = 128  # and so many inputs
@@ -409,7 +408,7 @@ def _counts(
 ) -> Floats:
     """Return K_w in batches of `each` drawn outputs; with None, all inputs are compared."""
     size, width = len(channel.lexicon), float(np.log(factor)) + _ROUNDING
-    if size <= SMALL:
+    if size <= _SMALL:
         return _over_all_outputs(channel.log_probabilities(np.arange(size)), width)[None, ids]
     drawn = channel.substitute(np.repeat(ids, batches * each), rng).reshape(len(ids), -1)
     columns = columns_of(channel.law)
@@ -559,11 +558,11 @@ def _inside(means: Floats, draws: Any, factor: float) -> Floats:
 
 # Statistics of a channel, word by word.
 
-GROUPS: Final = 8  # of runs, whose differences tell the error of draws
+_GROUPS: Final = 8  # of runs, whose differences tell the error of draws
 _ERROR_WORDS: Final = 512  # that tell it for more words, too: it is no smaller for fewer words
 _TABLE_CELLS: Final = 1 << 21  # rows of a law, or draws, that are held at a time
 _LISTED: Final = 10  # words at the worst end
-LEAST_RUNS: Final = 10
+_LEAST_RUNS: Final = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -621,10 +620,11 @@ class WordStatistics:
     """Standard errors of the means over words that draws cause, with 7 degrees of freedom; none if
     `exact`."""
 
-    @property
-    def kept(self) -> Floats:
-        """N_w = Pr[M(w) = w]."""
-        return self.values["kept"]
+    def __getattr__(self, name: str) -> Floats:
+        """Return the values of a statistic by its name: `kept`, `distinct`, `candidates` …"""
+        if name not in vars(self).get("values", ()):
+            raise AttributeError(f"{type(self).__name__} has no {name!r}.", name=name, obj=self)
+        return self.values[name]
 
     @property
     def kept_intervals(self) -> Floats:
@@ -632,31 +632,6 @@ class WordStatistics:
         if self.exact:
             return np.stack([self.kept, self.kept], axis=1)
         return clopper_pearson(np.rint(self.kept * self.runs), self.runs)
-
-    @property
-    def distinct(self) -> Floats:
-        """S_w: how many different outputs `runs` runs give, on average if `exact`."""
-        return self.values["distinct"]
-
-    @property
-    def candidates(self) -> Floats:
-        """K_w: how many inputs explain an output within the factor γ."""
-        return self.values["candidates"]
-
-    @property
-    def entropy(self) -> Floats:
-        """Shannon entropy of the output, in bits."""
-        return self.values["entropy"]
-
-    @property
-    def moved(self) -> Floats:
-        """Expected distance between the word and its replacement."""
-        return self.values["moved"]
-
-    @property
-    def similarity(self) -> Floats:
-        """Expected similarity of the word and its replacement."""
-        return self.values["similarity"]
 
     def summary(self) -> dict[str, Summary]:
         """Summarise each statistic; intervals of means have the error of words and of draws."""
@@ -666,7 +641,7 @@ class WordStatistics:
             columns = np.stack(list(self.values.values()), axis=1)
             intervals = bootstrap_intervals(columns, seeded_rng(self.seed))
         errors = np.array([self.draw_errors.get(name, 0.0) for name in self.values])
-        intervals = widened(intervals, means, errors, GROUPS - 1)
+        intervals = widened(intervals, means, errors, _GROUPS - 1)
         summaries = {}
         for (name, values), mean, (low, high) in zip(
             self.values.items(), means.tolist(), intervals.tolist(), strict=True
@@ -734,7 +709,7 @@ def statistics(
     wanted = [each for each in registry.values() if each.metric in ("", metric)]
     if isinstance(channel, LawChannel):
         values, errors = _from_law(channel, ids, wanted, options, noise, progress), {}
-        if SMALL < len(ids) == size:  # all words were measured: what is left is drawn outputs
+        if _SMALL < len(ids) == size:  # all words were measured: what is left is drawn outputs
             errors = {"candidates": float(values["candidates"].std(ddof=1)) / size**0.5}
     else:
         draws = _drawn(channel, ids, options, noise, progress)
@@ -760,9 +735,9 @@ def statistics_of(channel: Channel, ids: Ids, name: str, runs: int, rng: Generat
 
 
 def _options(runs: int, least: float | None, factor: float) -> Options:
-    if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < LEAST_RUNS:
+    if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < _LEAST_RUNS:
         raise ParameterError(
-            f"`runs` must be a whole number of {LEAST_RUNS} or more: "
+            f"`runs` must be a whole number of {_LEAST_RUNS} or more: "
             "fewer draws say nothing about a word."
         )
     least = 1.0 / runs if least is None else least
@@ -802,7 +777,7 @@ def _from_law(
         report(progress if len(by_row) == len(wanted) else None, done, len(steps))
     for name in parts.keys() - dict(by_row).keys():
         factor = options.factor
-        parts[name] = list(_counts(channel, ids, rng, factor, 1, OUTPUTS, None, progress))
+        parts[name] = list(_counts(channel, ids, rng, factor, 1, _OUTPUTS, None, progress))
     return {name: np.concatenate(values) for name, values in parts.items()}
 
 
@@ -829,7 +804,7 @@ def _draw_errors(draws: Draws, wanted: Sequence[Statistic]) -> dict[str, float]:
     """
     words = even_sample(len(draws.ids), _ERROR_WORDS)
     some = replace(draws, ids=draws.ids[words], drawn=draws.drawn[words])
-    groups, partial = [slice(first, None, GROUPS) for first in range(GROUPS)], []
+    groups, partial = [slice(first, None, _GROUPS) for first in range(_GROUPS)], []
     for group in groups:
         drawn = np.delete(some.drawn, group, axis=1)
         least = some.options.least * some.drawn.shape[1] / drawn.shape[1]  # as many draws as before
@@ -839,8 +814,8 @@ def _draw_errors(draws: Draws, wanted: Sequence[Statistic]) -> dict[str, float]:
         if statistic.mean:
             runs = statistic.sampled(some).mean(axis=0)
             means = [runs[group].mean() for group in groups]
-            errors[statistic.name] = float(np.std(means, ddof=1)) / math.sqrt(GROUPS)
+            errors[statistic.name] = float(np.std(means, ddof=1)) / math.sqrt(_GROUPS)
         else:
             means = [float(statistic.of_draws(part).mean()) for part in partial]
-            errors[statistic.name] = float(np.std(means)) * math.sqrt(GROUPS - 1)
+            errors[statistic.name] = float(np.std(means)) * math.sqrt(_GROUPS - 1)
     return errors

@@ -7,7 +7,7 @@ give away something of it. So fixed seeds do no harm here.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from time import monotonic
 from typing import Any, Final
@@ -69,16 +69,15 @@ class PosteriorCache:
             for first in range(0, len(weights), count):
                 yield weights[first : first + count]
 
+    def at(self, outputs: Ids) -> Floats:
+        """Return the columns of some outputs together."""
+        return np.concatenate(list(self.parts(outputs)))
+
     def staying(self, progress: Progress | None = None) -> Floats:
         """Return Pr[w | w] of all words; call `prepare` first."""
         if self._own is not None:
             return self._own
-        chances = np.empty(self._size)
-        steps = blocks(self._size, row_cells=self._size)
-        for done, block in enumerate(steps, 1):
-            chances[block] = self._law.staying(np.arange(self._size)[block])
-            report(progress, done, len(steps))
-        return chances
+        return _stay(self._law, np.arange(self._size), progress)
 
     def _sum_up(self, progress: Progress | None) -> None:
         masses, own = np.empty(self._size), np.empty(self._size)
@@ -130,17 +129,6 @@ _TOTALS: Final = 512  # rows from which the sum of weights of every word is esti
 _PROMISING: Final = 4  # words weighed for each trial and number of draws
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class BestGuesses:
-    """The best guess at each output."""
-
-    chances: Floats = field(repr=False)
-    """How likely each output is together with its best guess; their sum is the success."""
-    words: Ids = field(repr=False)
-    candidates: float
-    """How many words have at least half the posterior probability of the best guess, on average."""
-
-
 def best_guesses_of(
     channel: LawChannel[Any],
     belief: Floats,
@@ -148,11 +136,13 @@ def best_guesses_of(
     progress: Progress | None,
     *,
     even: bool,
-) -> BestGuesses:
-    """Return the best guess at each output of a law; `even` if all words are equally likely.
+) -> tuple[Ids, Floats, float]:
+    """Return the best guess at each output of a law, and how likely both are together.
 
-    If the output itself is then the best guess, only the chances to stay are needed. Otherwise all
-    columns are weighed, or all rows if columns are not cheap.
+    The sum of the latter is the success. Return also the mean number of candidates: see
+    `_mean_candidates`. If all words are equally likely (`even`) and the output itself is then the
+    best guess, only the chances to stay are needed. Otherwise all columns are weighed, or all rows
+    if columns are not cheap.
     """
     every = np.arange(len(belief))
     outputs = channel.substitute(rng.choice(len(belief), size=_OUTPUTS, p=belief), rng)
@@ -165,19 +155,17 @@ def best_guesses_of(
     else:
         first = np.zeros(1, dtype=np.int64)
         guesses, scores, joint = _by_rows(channel, belief, every[:, None], first, outputs, progress)
-        near = joint >= joint.max(axis=0) - math.log(_FACTOR)
-        return BestGuesses(
-            chances=np.exp(scores[:, 0]),
-            words=guesses[:, 0],
-            candidates=float(near.sum(axis=0).mean()),
-        )
-    logs, counts = _logs(belief), []
-    for part in columns.parts(outputs):
-        part = part + logs
-        near = part >= part.max(axis=1, keepdims=True) - math.log(_FACTOR)
-        counts.append(near.sum(axis=1))
-    mean = float(np.concatenate(counts).mean())
-    return BestGuesses(chances=chances, words=words, candidates=mean)
+        return guesses[:, 0], np.exp(scores[:, 0]), _mean_candidates(joint.T)
+    return words, chances, _mean_candidates(columns.at(outputs) + _logs(belief))
+
+
+def _mean_candidates(scores: NDArray[Any]) -> float:
+    """Return how many words have at least half the posterior probability of the best guess.
+
+    It is the mean over outputs; `scores` are those of all words at each: (outputs, words).
+    """
+    near = scores >= scores.max(axis=1, keepdims=True) - math.log(_FACTOR)
+    return float(near.sum(axis=1).mean())
 
 
 def _by_columns(
@@ -239,18 +227,37 @@ def best_guesses(
     columns = columns_of(channel.law)
     if not columns.cheap:
         return _by_rows(channel, belief, drawn, last, drawn[:0, 0], progress)[0]
-    guesses, logs = np.empty((len(drawn), len(last)), dtype=np.int64), _logs(belief)
     # A graph is searched for many outputs at once.
-    for block in blocks(len(drawn), row_cells=drawn.shape[1], budget=_TOGETHER):
-        outputs, places = np.unique(drawn[block], return_inverse=True)
-        seen = np.concatenate(list(columns.parts(outputs)))
-        for trial, rows in enumerate(places.reshape(-1, drawn.shape[1]), block.start):
-            scores = logs.copy()
+    return guesses_by(columns.at, belief, drawn, last, _TOGETHER, progress)
+
+
+def guesses_by(
+    scores: Callable[[Ids], NDArray[Any]],
+    belief: Floats,
+    drawn: Ids,
+    last: Ids,
+    together: int = 1,
+    progress: Progress | None = None,
+) -> Ids:
+    """Return the guess of each trial after its draw number `last`: (trials, len(last)).
+
+    `scores` is about ln Pr[y | w] of outputs y, but for a constant: (outputs, words). It is asked
+    for about so many outputs `together`, and for those of one trial at least.
+    """
+    (trials, draws), logs = drawn.shape, _logs(belief)
+    guesses = np.empty((trials, len(last)), dtype=np.int64)
+    step = max(1, together // draws)
+    for start in range(0, trials, step):
+        outputs, places = np.unique(drawn[start : start + step], return_inverse=True)
+        seen = scores(outputs)
+        prior = logs.astype(seen.dtype)
+        for trial, rows in enumerate(places.reshape(-1, draws), start):
+            totals = np.zeros_like(prior)
             for draw, row in enumerate(rows[: last[-1] + 1]):
-                scores += seen[row]
+                totals += seen[row]
                 if draw in last:
-                    guesses[trial, last == draw] = scores.argmax()
-        report(progress, block.stop, len(drawn))
+                    guesses[trial, last == draw] = (totals + prior).argmax()
+        report(progress, min(start + step, trials), trials)
     return guesses
 
 
@@ -558,7 +565,7 @@ def unchanged_share(channel: Channel, rng: Generator | None = None) -> float:
     """
     ids = sample(len(channel.lexicon))
     if isinstance(channel, LawChannel):
-        return float(np.mean(_stay(channel, ids)))
+        return float(np.mean(_stay(channel.law, ids)))
     tries = np.repeat(ids, _DRAWS)
     return float(np.mean(channel.substitute(tries, rng or secure_rng()) == tries))
 
@@ -580,7 +587,7 @@ def epsilon_for_kept_share(
             bound = replace(mechanism, epsilon=epsilon).on(lexicon)
         if not isinstance(bound, LawChannel):
             raise LexiconError("The mechanism's law is not known at another ε.")
-        return _log_odds(float(np.mean(_stay(bound, ids)))) - _log_odds(share)
+        return _log_odds(float(np.mean(_stay(bound.law, ids)))) - _log_odds(share)
 
     try:
         return _root(excess, mechanism.epsilon)
@@ -617,10 +624,13 @@ def _log_odds(share: float) -> float:
     return math.log(share) - math.log1p(-share)
 
 
-def _stay(channel: LawChannel[Law], ids: Ids) -> Floats:
+def _stay(law: Law, ids: Ids, progress: Progress | None = None) -> Floats:
     """Return Pr[w | w] of each word."""
-    parts = blocks(len(ids), row_cells=len(channel.lexicon))
-    return np.concatenate([channel.law.staying(ids[block]) for block in parts])
+    chances, steps = np.empty(len(ids)), blocks(len(ids), row_cells=len(law.space))
+    for done, block in enumerate(steps, 1):
+        chances[block] = law.staying(ids[block])
+        report(progress, done, len(steps))
+    return chances
 
 
 # How many words an observer recovers from several draws of each, all words being equally likely,
