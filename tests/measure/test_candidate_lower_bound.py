@@ -116,7 +116,7 @@ def test_batches_of_a_law_are_estimates_without_bias(monkeypatch: pytest.MonkeyP
     channel, ids = TEM(epsilon=3.0).on(many), np.arange(0, 80, 4)
     exact = law_batches(channel, ids, seeded_rng(1))
     assert exact.shape == (1, 20)
-    monkeypatch.setattr(word_statistics, "SMALL", 10)
+    monkeypatch.setattr(word_statistics, "_SMALL", 10)
     rng = seeded_rng(3)
     tries = np.concatenate([law_batches(channel, ids, rng) for _ in range(60)])
     assert tries.shape == (480, 20)

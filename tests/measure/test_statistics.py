@@ -55,8 +55,8 @@ def test_candidates_of_drawn_outputs_are_near_those_of_all_outputs(
     vectors = seeded_rng(3).normal(size=(60, 3))
     channel = TEM(epsilon=3.0).on(Lexicon([f"w{i}" for i in range(60)], vectors))
     all_outputs = statistics(channel).candidates
-    monkeypatch.setattr(word_statistics, "SMALL", 10)
-    monkeypatch.setattr(word_statistics, "OUTPUTS", 4000)
+    monkeypatch.setattr(word_statistics, "_SMALL", 10)
+    monkeypatch.setattr(word_statistics, "_OUTPUTS", 4000)
     drawn = statistics(channel, rng=seeded_rng(4)).candidates
     np.testing.assert_allclose(drawn, all_outputs, rtol=0.1)
 

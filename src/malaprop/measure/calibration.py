@@ -22,7 +22,7 @@ from malaprop.measure.bayes import (
 )
 from malaprop.measure.neighbourhoods import normalised
 from malaprop.measure.profile import context_curve
-from malaprop.measure.targets import TARGETS, check_target
+from malaprop.measure.targets import TARGETS, Target, check_target
 from malaprop.measure.word_statistics import (
     candidate_lower_bound,
     law_batches,
@@ -173,6 +173,8 @@ def calibrate(
         words=words,
     )
     make, noise = mechanism_at(mechanism), secure_rng() if rng is None else checked_rng(rng)
+    if context and sample is None:
+        return _interpolated(make(1.0), lexicon, bound)
     if context:
         return _with_context(make, lexicon, bound, sample, noise, progress)
     search = _Search(lexicon, words, noise)
@@ -200,16 +202,28 @@ def calibrate(
             laws.add(epsilon)
         return figure(channel)
 
-    text = target.text.format(bound=bound, **facts)
-    epsilon, tried = search_epsilon(
-        at, partial(target.is_met, bound=bound), text, progress=progress
-    )
+    text, compared = target.text.format(bound=bound, **facts), partial(normalised, lexicon)
+    found = searched(at, target, bound, text, compared, progress=progress)
+    exact = search.whole and found.epsilon in laws and found.figure.is_exact
+    return replace(found, exact=exact)
+
+
+def searched(
+    figure: Callable[[float], Estimate],
+    target: Target,
+    bound: float,
+    text: str,
+    compared: Callable[[float], Mapping[str, float]],
+    **options: Any,
+) -> Calibration:
+    """Return the ε of a target, whose normalised figures are `compared`: see `search_epsilon`."""
+    met = partial(target.is_met, bound=bound)
+    epsilon, tried = search_epsilon(figure, met, text, **options)
     return Calibration(
         epsilon=epsilon,
         target=text,
         figures=tuple(sorted(tried.items())),
-        normalised=normalised(lexicon, epsilon),
-        exact=search.whole and epsilon in laws and tried[epsilon].is_exact,
+        normalised=compared(epsilon),
     )
 
 
@@ -217,8 +231,7 @@ def calibrate(
 
 SURE: Final = 1.6448536269514722
 """One-sided 95 % of a normal law, in standard deviations."""
-FEW: Final = 30
-"""Words or batches: fewer say little about their own spread."""
+_FEW: Final = 30  # words or batches: fewer say little about their own spread
 _WORDS: Final = 256  # of a large lexicon,
 _LOOKS: Final = (200, 1_000)  # trials: many only where few do not decide
 _RUNS: Final = 16  # draws of each word where the law is unknown, in each of several batches
@@ -282,7 +295,7 @@ class _Search:
         else:
             if len(ids) > _NOISE_WORDS:
                 ids, whole = ids[even_sample(len(ids), _NOISE_WORDS)], False
-            count = _COUNTS if whole or len(ids) < FEW else 1  # words tell the error, if many
+            count = _COUNTS if whole or len(ids) < _FEW else 1  # words tell the error, if many
             cheap = _CELLS // (len(self._lexicon) * len(ids))
             draws = min(_MOST_DRAWS, max(_LEAST_DRAWS, cheap))
             rivals = math.ceil(_RIVALS * least)
@@ -342,7 +355,7 @@ def margin(batches: Floats, whole: bool) -> float:
     if len(batches) > 1:
         square += float(batches.mean(axis=1).var(ddof=1)) / len(batches)
         least = min(least, len(batches))
-    sure = SURE if least >= FEW else float(stdtrit(least - 1, 0.95))  # Student's t, one-sided
+    sure = SURE if least >= _FEW else float(stdtrit(least - 1, 0.95))  # Student's t, one-sided
     return sure * math.sqrt(square)
 
 
@@ -371,57 +384,45 @@ def tail(values: Floats, worst: float, whole: bool, runs: int | None = None) -> 
 # From the share of words that an observer recovers with context to ε.
 
 _TEXTS: Final = 1000  # of a sample, at most
+_WITH_CONTEXT: Final = "an observer with context recovers at most {:g} of the words of {}"
 
 
 def _with_context(
     make: Callable[[float], Mechanism],
     lexicon: MetricSpace,
     success: float,
-    sample: Sequence[str] | None,
+    sample: Any,
     rng: Generator,
     progress: Progress | None,
 ) -> Calibration:
     """Return the largest ε at which an observer with context recovers at most a share of words.
 
-    On a sample, the texts are attacked at each ε that is tried, and the upper end of the 95 %
-    interval must keep to the share. Without one, stored figures of film reviews are interpolated.
+    The sample is attacked at each ε that is tried, and the upper end of the 95 % interval must keep
+    to the share.
     """
-    text = f"an observer with context recovers at most {success:g} of the words of "
-    if sample is None:
-        text, epsilon, figures = _interpolated(make(1.0), lexicon, success, text)
-    else:
-        texts = list(several_texts(sample, "sample"))
-        if not texts or not all(isinstance(each, str) for each in texts):
-            raise ParameterError("`sample` takes one text or more, all of them strings.")
-        if not isinstance(lexicon, Lexicon):
-            raise ParameterError(f"A `sample` needs a Lexicon. Got {type_name(lexicon)}.")
-        places = np.linspace(0, len(texts) - 1, min(len(texts), _TEXTS)).astype(np.int64)
-        texts = [texts[i] for i in places]
-        text += f"{len(texts):,} public texts"
-        seed = int(rng.integers(2**63))  # the same noise at each ε, so that the curve is smooth
+    texts = list(several_texts(sample, "sample"))
+    if not texts or not all(isinstance(each, str) for each in texts):
+        raise ParameterError("`sample` takes one text or more, all of them strings.")
+    if not isinstance(lexicon, Lexicon):
+        raise ParameterError(f"A `sample` needs a Lexicon. Got {type_name(lexicon)}.")
+    places = np.linspace(0, len(texts) - 1, min(len(texts), _TEXTS)).astype(np.int64)
+    texts = [texts[i] for i in places]
+    seed = int(rng.integers(2**63))  # the same noise at each ε, so that the curve is smooth
 
-        def recovered(epsilon: float) -> Estimate:
-            from malaprop.measure.adversaries import attack
+    def recovered(epsilon: float) -> Estimate:
+        from malaprop.measure.adversaries import attack
 
-            privatizer = Privatizer(lexicon, make(epsilon), rng=seeded_rng(seed))
-            result: Any = attack("context", privatizer, texts, rng=seeded_rng(seed))
-            return Estimate.one_sided(result.score, result.interval[1])
+        privatizer = Privatizer(lexicon, make(epsilon), rng=seeded_rng(seed))
+        result: Any = attack("context", privatizer, texts, rng=seeded_rng(seed))
+        return Estimate.one_sided(result.score, result.interval[1])
 
-        met = partial(TARGETS["success"].is_met, bound=success)
-        epsilon, tried = search_epsilon(recovered, met, text, progress=progress)
-        figures = sorted(tried.items())
-    return Calibration(
-        epsilon=epsilon,
-        target=text,
-        figures=tuple(figures),
-        normalised=normalised(lexicon, epsilon),
-    )
+    text = _WITH_CONTEXT.format(success, f"{len(texts):,} public texts")
+    target, compared = TARGETS["success"], partial(normalised, lexicon)
+    return searched(recovered, target, success, text, compared, progress=progress)
 
 
-def _interpolated(
-    mechanism: Mechanism, lexicon: MetricSpace, success: float, text: str
-) -> tuple[str, float, list[tuple[float, Estimate]]]:
-    """Return the target, the largest ε at which the upper end keeps to it, and the figures."""
+def _interpolated(mechanism: Mechanism, lexicon: MetricSpace, success: float) -> Calibration:
+    """Return the same by stored figures of film reviews, with the usual parameters."""
     curve = context_curve(mechanism, lexicon)
     if curve is None:
         raise ParameterError(
@@ -439,11 +440,15 @@ def _interpolated(
     figure = curve.at(epsilon)
     value = success if figure is None else figure.context
     points = sorted([*((each.epsilon, each.context) for each in curve.figures), (epsilon, value)])
-    figures = [
-        (each, Estimate.one_sided(value, float(np.interp(each, epsilons, upper))))
-        for each, value in points
-    ]
-    return f"{text}{told.sample}, from bigrams of {told.prior}", epsilon, figures
+    return Calibration(
+        epsilon=epsilon,
+        target=_WITH_CONTEXT.format(success, f"{told.sample}, from bigrams of {told.prior}"),
+        figures=tuple(
+            (each, Estimate.one_sided(value, float(np.interp(each, epsilons, upper))))
+            for each, value in points
+        ),
+        normalised=normalised(lexicon, epsilon),
+    )
 
 
 # λ of the Mahalanobis mechanism by a grid: the best of one figure under a bound on another.

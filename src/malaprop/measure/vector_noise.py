@@ -2,18 +2,17 @@
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.measure.calibration import SURE, Calibration, mechanism_at
+from malaprop.measure.calibration import SURE, Calibration, mechanism_at, searched
 from malaprop.measure.targets import Target, chosen_target
 from malaprop.privacy.arrays import Floats, Ids, blocks, checked_vectors
 from malaprop.privacy.errors import ParameterError
-from malaprop.privacy.estimate import Estimate, clopper_pearson, search_epsilon
+from malaprop.privacy.estimate import Estimate, clopper_pearson
 from malaprop.privacy.guarantee import Kind
 from malaprop.privacy.mechanism import FreeVectors, Mechanism, TakesVectors
 from malaprop.privacy.progress import Progress
@@ -170,36 +169,29 @@ class NoiseAndScale:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to say of an ε at which nothing is left, or nothing is protected."""
-        return tuple(filter(None, [self._nothing_left(), self._nothing_hidden()]))
-
-    def _nothing_left(self) -> str:
-        if self.figures is not None and not math.isnan(self.figures.correlation):
-            recognised = self.figures.inversion > _RECOGNISED
-            drowned = self.figures.correlation < _UNRELATED and not recognised
-            why = f" (the correlation of distances is {self.figures.correlation:.2f})"
-        else:
-            drowned, why = self.ratio > _MUCH, ""
-        if not drowned:
-            return ""
-        return (
-            f"the noise is {self.ratio:.3g} times as long as the typical distance of two vectors, "
-            f"so that hardly anything is left of a single one{why}: use a larger ε, or fewer "
-            "dimensions"
-        )
-
-    def _nothing_hidden(self) -> str:
-        if self.figures is not None:
-            clear = self.figures.inversion > _RECOVERED
-            how = f"{self.figures.inversion:.0%} of {self.figures.candidates:,} public vectors"
-        else:
-            clear = NormalDist().inv_cdf(min(self.told_apart, 1.0 - 1e-16)) > _CLEAR
-            how = "nearly every vector"
-        if not clear:
-            return ""
-        return (
-            f"an observer who has a list of candidates finds {how} by taking the nearest, so that "
-            "hardly anything is protected: use a smaller ε"
-        )
+        drowned, why = self.ratio > _MUCH, ""
+        clear = NormalDist().inv_cdf(min(self.told_apart, 1.0 - 1e-16)) > _CLEAR
+        found, measured = "nearly every vector", self.figures
+        if measured is not None:
+            clear = measured.inversion > _RECOVERED
+            found = f"{measured.inversion:.0%} of {measured.candidates:,} public vectors"
+        if measured is not None and not math.isnan(measured.correlation):
+            recognised = measured.inversion > _RECOGNISED
+            drowned = measured.correlation < _UNRELATED and not recognised
+            why = f" (the correlation of distances is {measured.correlation:.2f})"
+        warnings = []
+        if drowned:
+            warnings.append(
+                f"the noise is {self.ratio:.3g} times as long as the typical distance of two "
+                f"vectors, so that hardly anything is left of a single one{why}: use a larger ε, "
+                "or fewer dimensions"
+            )
+        if clear:
+            warnings.append(
+                f"an observer who has a list of candidates finds {found} by taking the nearest, so "
+                "that hardly anything is protected: use a smaller ε"
+            )
+        return tuple(warnings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values for JSON."""
@@ -307,24 +299,20 @@ def calibrate_vectors(
         return Estimate.one_sided(figures.correlation, figures.least_correlation)
 
     distance, text = typical_distance(rows), target.text.format(bound=bound, candidates=len(rows))
-    epsilon, tried = search_epsilon(
+    return searched(
         figure,
-        partial(target.is_met, bound=bound),
+        target,
+        bound,
         text,
-        smallest=target.at_least,
-        # About where noise along a direction is as long as the typical distance.
-        start=math.sqrt(rows.shape[1]) / distance,
-        progress=progress,
-    )
-    return Calibration(
-        epsilon=epsilon,
-        target=text,
-        figures=tuple(sorted(tried.items())),
-        normalised={
+        lambda epsilon: {
             "epsilon_times_median_distance": epsilon * distance,
             "median_distance": distance,
             "columns": float(rows.shape[1]),
         },
+        smallest=target.at_least,
+        # About where noise along a direction is as long as the typical distance.
+        start=math.sqrt(rows.shape[1]) / distance,
+        progress=progress,
     )
 
 
