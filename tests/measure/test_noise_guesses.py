@@ -7,8 +7,7 @@ import pytest
 
 from malaprop import CoordinateLaplace, Gaussian, Laplace, Lexicon, Mahalanobis, seeded_rng
 from malaprop.measure import bayes, bayes_success
-from malaprop.measure.bayes import success_by_occurrences, vector_bounds
-from malaprop.privacy.best_guess import guesses_by
+from malaprop.measure.bayes import guesses_by, success_by_occurrences, vector_bounds
 from malaprop.privacy.channel import Channel
 
 LINE = Lexicon(["cold", "cool", "warm", "hot"], [[0.0], [1.0], [3.0], [3.5]])

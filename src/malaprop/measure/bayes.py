@@ -23,7 +23,6 @@ from malaprop.privacy.best_guess import (
     best_guesses,
     best_guesses_of,
     columns_of,
-    guesses_by,
     largest_posteriors,
     likely_candidates,
 )
@@ -350,6 +349,21 @@ _BASE: Final = 256  # outputs whose distances to all words say how usual a dista
 _BINS: Final = 16
 _CROWD: Final = 512  # outputs from which c is estimated
 _STEPS: Final = 4_096  # of a table of g
+
+
+def guesses_by(scores: Callable[[Ids], Scores], belief: Floats, drawn: Ids, last: Ids) -> Ids:
+    """Return the guess of each trial after its draw number `last`: (trials, len(last)).
+
+    `scores` is about ln Pr[y | w] of outputs y, but for a constant: (outputs, words).
+    """
+    with np.errstate(divide="ignore"):
+        logs = np.log(belief).astype(np.float32)
+    guesses = np.empty((len(drawn), len(last)), dtype=np.int64)
+    for trial, outputs in enumerate(drawn):
+        distinct, places = np.unique(outputs, return_inverse=True)
+        totals = np.cumsum(scores(distinct)[places], axis=0)[last]
+        guesses[trial] = (totals + logs).argmax(axis=1)
+    return guesses
 
 
 def learned_scores(channel: Channel, belief: Floats, rng: Generator) -> Callable[[Ids], Scores]:

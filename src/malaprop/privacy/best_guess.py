@@ -227,37 +227,18 @@ def best_guesses(
     columns = columns_of(channel.law)
     if not columns.cheap:
         return _by_rows(channel, belief, drawn, last, drawn[:0, 0], progress)[0]
+    guesses, logs = np.empty((len(drawn), len(last)), dtype=np.int64), _logs(belief)
     # A graph is searched for many outputs at once.
-    return guesses_by(columns.at, belief, drawn, last, _TOGETHER, progress)
-
-
-def guesses_by(
-    scores: Callable[[Ids], NDArray[Any]],
-    belief: Floats,
-    drawn: Ids,
-    last: Ids,
-    together: int = 1,
-    progress: Progress | None = None,
-) -> Ids:
-    """Return the guess of each trial after its draw number `last`: (trials, len(last)).
-
-    `scores` is about ln Pr[y | w] of outputs y, but for a constant: (outputs, words). It is asked
-    for about so many outputs `together`, and for those of one trial at least.
-    """
-    (trials, draws), logs = drawn.shape, _logs(belief)
-    guesses = np.empty((trials, len(last)), dtype=np.int64)
-    step = max(1, together // draws)
-    for start in range(0, trials, step):
-        outputs, places = np.unique(drawn[start : start + step], return_inverse=True)
-        seen = scores(outputs)
-        prior = logs.astype(seen.dtype)
-        for trial, rows in enumerate(places.reshape(-1, draws), start):
-            totals = np.zeros_like(prior)
+    for block in blocks(len(drawn), row_cells=drawn.shape[1], budget=_TOGETHER):
+        outputs, places = np.unique(drawn[block], return_inverse=True)
+        seen = columns.at(outputs)
+        for trial, rows in enumerate(places.reshape(-1, drawn.shape[1]), block.start):
+            scores = logs.copy()
             for draw, row in enumerate(rows[: last[-1] + 1]):
-                totals += seen[row]
+                scores += seen[row]
                 if draw in last:
-                    guesses[trial, last == draw] = (totals + prior).argmax()
-        report(progress, min(start + step, trials), trials)
+                    guesses[trial, last == draw] = scores.argmax()
+        report(progress, block.stop, len(drawn))
     return guesses
 
 
