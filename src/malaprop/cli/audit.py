@@ -80,24 +80,24 @@ def audit(
             privatizer = Privatizer(open_lexicon(lexicon, made), made)
         channel = privatizer.channel
         some = given.to_audit(channel.lexicon)
-        finding: Audit | SampledAudit
+        result: Audit | SampledAudit
         with bar(f"auditing {mechanism}") as progress:
             if sampled:
-                finding = sampled_audit(
+                result = sampled_audit(
                     privatizer, pairs=pairs, draws=draws, words=some, progress=progress.to
                 )
             elif some is None:
-                finding = compute(channel, progress=progress.to)
+                result = compute(channel, progress=progress.to)
             else:
-                finding = audit_words(channel, some, progress=progress.to)
+                result = audit_words(channel, some, progress=progress.to)
         write(
             {
                 "mechanism": made.to_dict(),
                 "lexicon": {**privatizer.lexicon.to_dict(), "name": lexicon},
-                **finding.to_dict(),
+                **result.to_dict(),
             },
             audit_page(
-                finding,
+                result,
                 Setting(
                     occasion=clock.occasion(),
                     mechanism=made.to_dict(),
@@ -108,10 +108,10 @@ def audit(
             ),
         )
     if json_ != PIPE:
-        say_text(str(finding))
+        say_text(str(result))
         if channel.hint:
             say(f"hint         {channel.hint}")
-    if finding.fails:
+    if result.fails:
         raise typer.Exit(1)
 
 

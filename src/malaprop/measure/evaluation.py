@@ -425,13 +425,15 @@ class Evaluation:
         told = "no attack on words was run"
         if on_words:
             strongest = max(on_words, key=lambda name: cell.attacks[name].value)
-            name = "context" if "context" in on_words else strongest
-            figure = cell.attacks[name]
-            observer = getattr(attacks[name], "observer", "") or f"the attack {name}"
-            low, high = 100 * figure.low, 100 * figure.high
-            told = (
-                f"{observer} recovers {100 * figure.value:.0f} % ({low:.0f} to {high:.0f}) of words"
-            )
+            named = ["context"] if "context" in on_words else []
+            parts = []
+            for name in dict.fromkeys((*named, strongest)):
+                figure = cell.attacks[name]
+                observer = getattr(attacks[name], "observer", "") or f"the attack {name}"
+                low, high = 100 * figure.low, 100 * figure.high
+                share = f"{100 * figure.value:.0f} % ({low:.0f} to {high:.0f})"
+                parts.append(f"{observer} recovers {share} of words")
+            told = ", and ".join(parts)
         return f"At ε = {cell.epsilon:g}{mechanism} {kept}; {told}."
 
     def to_dict(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from malaprop.measure.adversaries import attacks
 from malaprop.measure.classification import models
 from malaprop.measure.evaluation import Cell, Evaluation
 from malaprop.privacy.estimate import Estimate
-from malaprop.report.page import Bullets, Facts, Page, Piece, Section, Table, code, opened
+from malaprop.report.page import Bullets, Facts, Page, Piece, Section, Table, code, counted, opened
 from malaprop.report.page import Cell as TableCell
 from malaprop.report.plots import frontier_plot
 
@@ -87,7 +87,7 @@ def evaluation_page(evaluation: Evaluation) -> Page:
 def _key_figures(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:
     cell, utility = evaluation.recommendation.cell, evaluation.utility
     if cell is None:
-        return (("none", f"of {len(evaluation.cells)} settings is recommended"),)
+        return (("none", f"of {counted(len(evaluation.cells), 'setting')} is recommended"),)
     figures = [(f"{cell.name}, ε = {cell.epsilon:g}", "recommended setting")]
     if cell.strongest is not None:
         name, attack = cell.strongest

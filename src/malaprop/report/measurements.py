@@ -50,6 +50,7 @@ class Setting:
         how: tuple[tuple[str, str], ...] = (),
         audience: str = _PUBLIC,
         warnings: tuple[str, ...] = (),
+        promise_title: str = "What is guaranteed",
     ) -> Page:
         """Return a page: what was found, what is guaranteed, what it does not say, how it was made.
 
@@ -72,7 +73,7 @@ class Setting:
             warnings=warnings,
             sections=(
                 *sections,
-                Section("What is guaranteed", promise, on_terminal=False),
+                Section(promise_title, promise, on_terminal=False),
                 Section("What this does not say", (Bullets(limits),)),
                 replace(
                     method(self.occasion, self.mechanism, about, *how),
@@ -175,7 +176,7 @@ def audit_page(result: Audit | SampledAudit, setting: Setting) -> Page:
             ("at the output", named(result.output) if result.output else ""),
             ("its δ" if result.guarantee.delta else "its loss", f"{result.loss:.6g}"),
             ("allowed", f"{result.allowed:.6g}"),
-            ("at most", at_most),
+            ("upper bound of the ratio", at_most),
         ]
     ratio = f"{result.worst_ratio:.4g}" if math.isfinite(result.worst_ratio) else "unknown"
     return setting.page(
@@ -185,6 +186,7 @@ def audit_page(result: Audit | SampledAudit, setting: Setting) -> Page:
             (ratio, "is the worst loss over what is allowed: at most 1 if the guarantee is true"),
         ),
         Section("The worst case", (Facts(tuple(rows)),)),
+        promise_title="What is claimed",
         limits=(
             (
                 "The audit is about the law that the code states and the numbers it computes. "
@@ -223,6 +225,7 @@ def _sampled(result: SampledAudit, setting: Setting) -> Page:
             (f"{result.confidence:g}", "is the confidence of a violation"),
         ),
         Section("Pairs that are hard to hide", (Table(head, rows), losses)),
+        promise_title="What is claimed",
         limits=(
             (
                 "A lower bound that stays below the guarantee does not prove it: more draws, or "

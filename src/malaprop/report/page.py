@@ -380,7 +380,8 @@ class _Terminal(_Renderer):
         return f"{self.paragraph(section.title)}\n{content}" if section.title else content
 
     def estimate(self, figure: Estimate, spec: str) -> str:
-        margin = f"{(figure.high - figure.low) / 2.0:{spec}}"
+        # The interval may be lopsided: the wider side covers it.
+        margin = f"{max(figure.high - figure.value, figure.value - figure.low):{spec}}"
         return f"{figure.value:{spec}}±{margin.removeprefix('0')}"
 
     def table(self, table: Table) -> str:

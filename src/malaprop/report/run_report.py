@@ -48,6 +48,7 @@ from malaprop.report.promise import (
     promise_pieces,
     short_promise,
 )
+from malaprop.text.treatment import DRAWN_TAGS
 
 # The report as a value.
 
@@ -355,19 +356,12 @@ def _wordless(texts: int) -> str:
 _PROTECTED = {
     "in_lexicon": "in the lexicon",
     "mapped": "mapped to words of it",
-    "numbers": "as numbers",
     "urls": "as web addresses",
     "emails": "as e-mail addresses",
-    "mentions": "as mentions",
-    "hashtags": "as hashtags",
     "emoji": "as emoji or symbols",
-    "dates": "as dates",
-    "times": "as times",
     "money": "as amounts of money",
-    "percentages": "as percentages",
-    "ordinals": "as ordinals",
-    "identifiers": "as identifiers",
 }
+"""How tokens were drawn, by their tag, where it is not simply “as” that tag."""
 _OTHERWISE = {
     "masked": "masked",
     "dropped": "dropped",
@@ -488,7 +482,8 @@ def _observer(report: RunReport, profile: Profile | None) -> Iterator[Piece]:
 
 def _treatment(report: RunReport, done: str) -> Table:
     names = {"protected": f"words {done}"}
-    names |= {tag: f"of these, {text}" for tag, text in _PROTECTED.items()} | _OTHERWISE
+    names |= {tag: f"of these, {_PROTECTED.get(tag, f'as {tag}')}" for tag in DRAWN_TAGS}
+    names |= _OTHERWISE
     rows = [
         (text, f"{report.counts[tag]:,}") for tag, text in names.items() if report.counts.get(tag)
     ]
@@ -513,7 +508,8 @@ def _repeated(report: RunReport, profile: Profile | None) -> tuple[Piece, ...]:
             else (f"of public words, an observer without context recovers from {shares}, about")
         )
         lines.append(
-            f'Each place is a draw of its own: {told}. One draw for all is `repeat="document"`.'
+            f"Each place is a draw of its own: {told}. One draw for all is "
+            "`malaprop privatize --repeat document`."
         )
     return (
         Bullets(tuple(lines)),
