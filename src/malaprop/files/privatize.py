@@ -252,10 +252,10 @@ class _TextRun:
         return {
             "the version of Malaprop": f"{__version__} {BATCH_RULES}",
             "the lexicon": privatizer.lexicon.fingerprint,
-            "the mechanism or its parameters": _text(privatizer.mechanism.to_dict()),
-            THE_LAW: _text(law),
-            "the treatment of texts": _text(policy),
-            "the columns, the format or the encoding": _text(shape),
+            "the mechanism or its parameters": setting_text(privatizer.mechanism.to_dict()),
+            THE_LAW: setting_text(law),
+            "the treatment of texts": setting_text(policy),
+            "the columns, the format or the encoding": setting_text(shape),
             "the seed": "none" if seed is None else f"{seed} {output.number}",
         }
 
@@ -320,7 +320,8 @@ def _total(jobs: list[TextJob]) -> int | None:
     return None if None in sizes else sum(size or 0 for size in sizes)
 
 
-def _text(value: object) -> str:
+def setting_text(value: object) -> str:
+    """Return a text that tells a setting from others."""
     return json.dumps(value, sort_keys=True, default=repr)
 
 

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -11,14 +10,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 import numpy as np
-from numpy.random import Generator
 
 from malaprop._version import __version__
 from malaprop.centroids import Centroids
 from malaprop.files import vector_formats
 from malaprop.files.formats import format_of
 from malaprop.files.formats.file_format import Layout
-from malaprop.files.privatize import StrPath
+from malaprop.files.privatize import StrPath, setting_text
 from malaprop.files.resume_file import Drawn, Journal
 from malaprop.files.run import (
     PIPE,
@@ -145,7 +143,7 @@ def release_files(
     with open_vectors(Path(job.source), column) as vectors:
         run.bind(run.mechanism.for_vectors(vectors.columns, run.sample))
         public_vectors = "none" if run.sample is None else _digest(run.sample)
-        settings = {"the public vectors": public_vectors, "the column": _text(vectors.part)}
+        settings = {"the public vectors": public_vectors, "the column": setting_text(vectors.part)}
         return run.complete(job, kind, vectors, settings)
 
 
@@ -219,8 +217,8 @@ def embed_files(
     del shape["label"]
     settings = {
         "the public vectors": "none",
-        "the lexicon": _text(known.fingerprint),
-        "the columns the format or the encoding": _text(shape),
+        "the lexicon": setting_text(known.fingerprint),
+        "the columns the format or the encoding": setting_text(shape),
     }
     texts = _TextVectors(TextJob(job.source, job.target, layout), kind, known)
     return run.complete(job, kind, texts, settings)
@@ -377,7 +375,7 @@ class _VectorRun:
         }
         settings |= {
             "the version of Malaprop": f"{__version__} {vector_formats.BLOCK_CELLS}",
-            "the mechanism or its parameters": _text(self.mechanism.to_dict()),
+            "the mechanism or its parameters": setting_text(self.mechanism.to_dict()),
             "the seed": "none" if self._seed is None else str(self._seed),
         }
         with staged_run(
@@ -406,7 +404,6 @@ class _VectorRun:
         source.begin()
         run.begin(output, keep=source.is_long)
         writer = source.writer(cast(BinaryIO, written or target), self.free.onto)
-        draws = _BlockDraws(self.free, self._rng, source.values, output.journal)
         name, done = Path(output.job.source).name, 0
 
         def tell() -> None:
@@ -423,7 +420,8 @@ class _VectorRun:
                         f"row {done + int(np.argmax(bad)) + 1:,} of {name} has NaN or infinity: "
                         "remove it, or fill it in"
                     )
-                writer.write(block, draws.of(number, block.vectors))
+                private = self._block(number, block.vectors, source.values, output.journal)
+                writer.write(block, private)
                 done += len(block.vectors)
                 tell()
             if source.rows is not None and done != source.rows:
@@ -442,30 +440,21 @@ class _VectorRun:
         output.check_input()
         return facts
 
-
-@dataclass
-class _BlockDraws:
-    """Draws blocks of private vectors, or takes from a journal what was drawn before."""
-
-    _free: FreeVectors
-    _rng: Generator
-    _values: "np.dtype[Any]"
-    _journal: Journal | None
-
-    def of(self, number: int, vectors: Floats) -> Floats:
-        """Return the private vectors of a block, as they are written."""
-        journal = self._journal
+    def _block(
+        self, number: int, vectors: Floats, values: "np.dtype[Any]", journal: Journal | None
+    ) -> Floats:
+        """Return the private vectors of a block as they are written, drawn now or before."""
         origin = [] if journal is None else [_digest(vectors)]
         if journal is None or number not in journal:
-            drawn = as_written(self._free.release(vectors, self._rng), self._values)
+            drawn = as_written(self.free.release(vectors, self._rng), values)
             if journal is not None:
                 text = base64.b64encode(drawn.data.cast("B")).decode()
                 journal.keep(number, origin, Drawn([text], {"columns": drawn.shape[1]}))
             return np.asarray(drawn, dtype=np.float64)
         if label(self._rng) != SECURE:
-            self._free.release(vectors, self._rng)  # so that a seed goes on where it was
+            self.free.release(vectors, self._rng)  # so that a seed goes on where it was
         [text], counts = journal.recall(number, origin)
-        numbers = np.frombuffer(base64.b64decode(text), self._values)
+        numbers = np.frombuffer(base64.b64decode(text), values)
         return numbers.reshape(-1, counts["columns"]).astype(np.float64)
 
 
@@ -473,7 +462,3 @@ def _digest(vectors: Floats) -> str:
     """Return what tells vectors from others; what is kept of it has a key."""
     data = np.ascontiguousarray(vectors, dtype=np.float64)
     return f"{data.shape} {hashlib.blake2b(data.data.cast('B')).hexdigest()}"
-
-
-def _text(value: object) -> str:
-    return json.dumps(value, sort_keys=True, default=repr)
