@@ -21,7 +21,6 @@ from malaprop.text.word_map import MAP_VERSION
 
 # How often words repeat, for the owner of the texts.
 
-
 MANY = 5
 """Occurrences of a content word in a text from which they tell what it is."""
 _REPEATS = "repeats_"  # begins the names of counts of texts that repeat a word so often
@@ -90,7 +89,6 @@ def split_repeats(counts: Mapping[str, int]) -> tuple[dict[str, int], dict[int, 
 
 
 # From the guarantee for a word to that for texts, under a policy.
-
 
 _MOST_NAMED = 10
 

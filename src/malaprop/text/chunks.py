@@ -17,7 +17,7 @@ shapes, and fewer looks.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, compress, islice, repeat
 from operator import itemgetter, not_
 from typing import Any, NamedTuple
@@ -41,7 +41,6 @@ from malaprop.text.template import (
 from malaprop.text.treatment import ALL_TAGS, SIGN_TAG, BoundPolicy, Treatment
 
 # Looks: the public side of chunks.
-
 
 WORD, SPACED = -2, 1
 """The piece that stands for the word or value of a slot, and what to add if a space follows.
@@ -73,7 +72,7 @@ Records = NDArray[Any]
 """A structured array: a table with named columns."""
 
 
-class GrowingTable:
+class _GrowingTable:
     """A table that grows. Arrays it has returned stay as they are."""
 
     def __init__(self, columns: Any) -> None:
@@ -85,7 +84,6 @@ class GrowingTable:
         return self._filled + len(self._new)
 
     def add(self, rows: Iterable[object]) -> None:
-        """Add rows."""
         self._new += rows
 
     def table(self) -> Records:
@@ -99,7 +97,7 @@ class GrowingTable:
         return self._table[: self._filled]
 
 
-class LookTables(NamedTuple):
+class _LookTables(NamedTuple):
     """What the numbers of looks stand for. All of it is public."""
 
     looks: Records
@@ -114,15 +112,15 @@ class Looks:
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[Part, ...], int] = {}
-        self._looks, self._slots = GrowingTable(_LOOK), GrowingTable(_SLOT)
-        self._pieces, self._gaps = GrowingTable(np.int64), dict[str, int]()
+        self._looks, self._slots = _GrowingTable(_LOOK), _GrowingTable(_SLOT)
+        self._pieces, self._gaps = _GrowingTable(np.int64), dict[str, int]()
         self.white_ends: list[int | None] = []  # at how many ends it is white; None: everywhere
 
-    def tables(self) -> LookTables:
+    def tables(self) -> _LookTables:
         """Return the tables of all looks so far."""
         slots, pieces = self._slots.table(), self._pieces.table()
         gaps: Strings = np.array([*self._gaps, None], dtype=np.object_)[:-1]
-        return LookTables(self._looks.table(), slots, pieces, gaps)
+        return _LookTables(self._looks.table(), slots, pieces, gaps)
 
     def table(self) -> Records:
         """Return the table of looks so far."""
@@ -193,7 +191,7 @@ class ChunkLayout:
     There is at least one text, and none is awkward. No loop here runs over words.
     """
 
-    def __init__(self, looks: Ids, lengths: Ids, tables: LookTables) -> None:
+    def __init__(self, looks: Ids, lengths: Ids, tables: _LookTables) -> None:
         """Take the looks of all chunks, and how many each text has."""
         self._looks, self._lengths, self._tables = looks, lengths, tables
         self._slots = self._of_chunks("slots")
@@ -247,7 +245,7 @@ class ChunkLayout:
             texts.append(text[:-1])  # a space follows the last chunk
             first = after
         if LINE_FEED in self._looks:
-            return [text.replace(PADDED_LINE, LINE) for text in texts]
+            return [text.replace(_PADDED_LINE, LINE) for text in texts]
         return texts
 
     def _of_chunks(self, column: str) -> NDArray[Any]:
@@ -292,7 +290,6 @@ def _rows(firsts: Ids, counts: Ids, ends: Ids) -> Ids:
 
 
 # Texts as lists of numbers that stand for chunks: from here on, all is secret.
-
 
 _SHAPE: list[Any] = [
     ("look", np.int64),
@@ -422,9 +419,8 @@ class CodedTexts(NamedTuple):
 # one chunk away, and of the groups of a bank account number the third and the fourth say so, with
 # two before them and up to six after them.
 
-
 LINE = "\n"
-PADDED_LINE = f" {LINE} "
+_PADDED_LINE = f" {LINE} "
 """Makes a line feed a chunk of its own, so that lines share their other chunks."""
 
 GLUE = "\0"
@@ -439,7 +435,7 @@ def chunks_of(text: str) -> list[str]:
     >>> chunks_of("a b\\nc")
     ['a', 'b', '\\n', 'c']
     """
-    return text.replace(LINE, PADDED_LINE).split(" ")
+    return text.replace(LINE, _PADDED_LINE).split(" ")
 
 
 def glue_values(text: str, joined: Sequence[int], cut: Callable[[str], list[str]]) -> str:
@@ -453,17 +449,21 @@ def glue_values(text: str, joined: Sequence[int], cut: Callable[[str], list[str]
     """
     chunks, parts, done = chunks_of(text), list[str](), 0
     for begin, end in _stretches(joined, len(chunks)):
-        parts += [*chunks[done:begin], _with_glued_values(" ".join(chunks[begin:end]), cut)]
+        glued = (
+            token.replace(" ", GLUE) if " " in token and not token.isspace() else token
+            for token in cut(" ".join(chunks[begin:end]))
+        )
+        parts += [*chunks[done:begin], "".join(glued)]
         done = end
-    return " ".join([*parts, *chunks[done:]]).replace(PADDED_LINE, LINE)
+    return " ".join([*parts, *chunks[done:]]).replace(_PADDED_LINE, LINE)
 
 
-def glue_to_previous(text: str, places: Sequence[int]) -> str:
+def _glue_to_previous(text: str, places: Sequence[int]) -> str:
     """Replace the spaces before the chunks at some places."""
     chunks = chunks_of(text)
     for place in places:
         chunks[place] = GLUE + chunks[place]
-    return " ".join(chunks).replace(f" {GLUE}", GLUE).replace(PADDED_LINE, LINE)
+    return " ".join(chunks).replace(f" {GLUE}", GLUE).replace(_PADDED_LINE, LINE)
 
 
 def _stretches(joined: Sequence[int], length: int) -> Iterator[tuple[int, int]]:
@@ -479,19 +479,11 @@ def _stretches(joined: Sequence[int], length: int) -> Iterator[tuple[int, int]]:
         yield begin, end
 
 
-def _with_glued_values(text: str, cut: Callable[[str], list[str]]) -> str:
-    return "".join(
-        token.replace(" ", GLUE) if " " in token and not token.isspace() else token
-        for token in cut(text)
-    )
-
-
 # Chunks of plain words and signs, which most chunks are: cut without the tokenizer.
 #
 # They hold letters and signs of ASCII only, but neither @ nor # nor a digit, and no web address.
 # The tokenizer cuts them into words, with apostrophes between letters, and the runs of signs
 # between them; so does one short pattern, much faster.
-
 
 OneWord = tuple[str, str, str]
 """The signs before a word, the word, and the signs after it."""
@@ -534,13 +526,12 @@ def plain_tokens(chunk: str) -> list[str] | None:
 # them in a fifth of the time that a dictionary takes. But importing Arrow takes longer than a small
 # batch does, so it is imported for large ones only.
 
-
 _CODEC = "utf-8", "surrogatepass"  # it takes every string, and gives the same one back
 _MANY_LETTERS = 2**18  # from here on, importing Arrow is worth while
 _SPACE = ord(" ")
 
 
-class DistinctChunks(NamedTuple):
+class _DistinctChunks(NamedTuple):
     """The distinct chunks of texts, which of them each chunk is, and how many a text has."""
 
     distinct: list[str]
@@ -548,23 +539,23 @@ class DistinctChunks(NamedTuple):
     lengths: Ids
 
 
-def distinct_chunks(texts: Sequence[str]) -> DistinctChunks:
+def distinct_chunks(texts: Sequence[str]) -> _DistinctChunks:
     """Return the distinct chunks of texts, in the order in which they appear.
 
     >>> distinct_chunks(["to be or not to be", "or"])
-    DistinctChunks(distinct=['to', 'be', 'or', 'not'], numbers=array([0, 1, 2, 3, 0, 1, 2]), \
+    _DistinctChunks(distinct=['to', 'be', 'or', 'not'], numbers=array([0, 1, 2, 3, 0, 1, 2]), \
 lengths=array([6, 1]))
     """
     return (by_arrow if sum(map(len, texts)) >= _MANY_LETTERS else by_dictionary)(texts)
 
 
-def by_dictionary(texts: Sequence[str]) -> DistinctChunks:
+def by_dictionary(texts: Sequence[str]) -> _DistinctChunks:
     """Find the distinct chunks of texts, fast if there are few."""
     chunks = list(map(chunks_of, texts))
     lengths = np.array(list(map(len, chunks)), dtype=np.int64)
     numbers = _Numbers()
     places = np.array(list(map(numbers.__getitem__, chain.from_iterable(chunks))), dtype=np.int64)
-    return DistinctChunks(list(numbers), places, lengths)
+    return _DistinctChunks(list(numbers), places, lengths)
 
 
 class _Numbers(dict[str, int]):
@@ -575,12 +566,12 @@ class _Numbers(dict[str, int]):
         return number
 
 
-def by_arrow(texts: Sequence[str]) -> DistinctChunks:
+def by_arrow(texts: Sequence[str]) -> _DistinctChunks:
     """Find the distinct chunks of texts, fast if there are many. There must be a text."""
     import pyarrow as pa
 
     # A space ends each chunk, and stays part of it: so the distinct ones are parted by spaces, too.
-    encoded = [text.replace(LINE, PADDED_LINE).encode(*_CODEC) for text in texts]
+    encoded = [text.replace(LINE, _PADDED_LINE).encode(*_CODEC) for text in texts]
     ended = b" ".join([*encoded, b""])
     ends = np.flatnonzero(np.frombuffer(ended, dtype=np.uint8) == _SPACE) + 1
     buffers = [None, pa.py_buffer(np.concatenate([[0], ends])), pa.py_buffer(ended)]
@@ -592,14 +583,13 @@ def by_arrow(texts: Sequence[str]) -> DistinctChunks:
     numbers = np.frombuffer(chunks.indices.buffers()[1], dtype=np.int32)[: len(chunks)]
     text_ends = np.cumsum([len(text) + 1 for text in encoded])
     lengths = np.diff(np.searchsorted(ends, text_ends, side="right"), prepend=0)
-    return DistinctChunks(distinct, numbers, lengths)
+    return _DistinctChunks(distinct, numbers, lengths)
 
 
 # Learns chunks: parses each one once, and turns it into a code.
 #
 # Most chunks are one word, with or without signs before and after it. These are learnt together,
 # which saves a call for each.
-
 
 _OFFSET_BITS = 32  # of a code, which say where the ids of its chunk start; above them is its shape
 _ENTRIES = 2**18  # five million words of film reviews have as many different chunks
@@ -621,9 +611,9 @@ class ChunkCodes(dict[str, int]):
     def __init__(self, policy: BoundPolicy, words: int) -> None:
         super().__init__()
         self._policy, self._words = policy, words
-        self._looks, self._ids = Looks(), GrowingTable(np.int64)
+        self._looks, self._ids = Looks(), _GrowingTable(np.int64)
         self._numbers: dict[tuple[int, tuple[str, ...], Joins], int] = {}
-        self._shapes = GrowingTable(_SHAPE)
+        self._shapes = _GrowingTable(_SHAPE)
         self._simple_shapes: dict[tuple[str, str, str], int] = {}
         self._ids.add(range(words))
         self._shape(("awkward",), ())
@@ -651,9 +641,9 @@ class ChunkCodes(dict[str, int]):
         texts = [_TOO_LONG if GLUE in text else text for text in texts]
         coded = self._encode(texts)
         joined = coded.joined(self._shapes.table())
-        coded = self._glued(texts, coded, joined, self._glue_values)
+        coded = self._glued(texts, coded, joined, partial(glue_values, cut=self._policy.cut))
         vanishing = coded.vanishing(self._shapes.table(), self._looks.table())
-        coded = self._glued(texts, coded, vanishing, glue_to_previous)
+        coded = self._glued(texts, coded, vanishing, _glue_to_previous)
         # Not earlier: texts that are glued are encoded again, and their chunks are known then.
         if len(self) > _ENTRIES:
             kept = list(islice(self.items(), before, before + _ENTRIES))
@@ -675,9 +665,6 @@ class ChunkCodes(dict[str, int]):
         for text, own in places.items():
             texts[text] = glue(texts[text], own)
         return coded.with_others(np.array(list(places)), self._encode([texts[i] for i in places]))
-
-    def _glue_values(self, text: str, joined: list[int]) -> str:
-        return glue_values(text, joined, self._policy.cut)
 
     def _encode(self, texts: Sequence[str]) -> CodedTexts:
         chunks = distinct_chunks(texts)
@@ -802,7 +789,7 @@ class ChunkCodes(dict[str, int]):
         return number
 
 
-def _long_texts(chunks: DistinctChunks) -> set[int]:
+def _long_texts(chunks: _DistinctChunks) -> set[int]:
     """Return which texts have a chunk that is too long, and more than that."""
     long = [n for n, chunk in enumerate(chunks.distinct) if len(chunk) > _LETTERS]
     if not long:

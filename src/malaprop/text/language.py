@@ -36,6 +36,14 @@ class Language:
     """The names of the months, with capitals."""
     month: str
     """The pattern of a month's name, full or short."""
+    before_month: str
+    """The word that may stand between a day and its month."""
+    halves: tuple[str, str]
+    """The halves of a day, as they are written behind an hour."""
+    half: str
+    """The pattern of these."""
+    parts_of_values: frozenset[str]
+    """Words that may be part of a date or a time."""
     ordinal: str
     """The pattern of the suffixes of ordinals."""
     ordinal_suffix: Callable[[int], str]
@@ -82,7 +90,6 @@ def _article_before(word: str) -> str:
 # English function words: articles, pronouns, prepositions, conjunctions, auxiliaries, particles.
 #
 # All other words count as content words. The list is closed and public.
-
 
 _FUNCTION_WORDS = """
     a an the this that these those such same other another each every either neither both all any
@@ -177,7 +184,6 @@ def _restored(stem: str, ending: str) -> Iterator[str]:
 # The word tells the size of the number and no more: 0 to 20 have words of their own, 21 to 99
 # become their tens, and larger numbers become hundred, thousand, million, billion or trillion.
 
-
 _SMALL = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
@@ -238,7 +244,6 @@ def _ordinal(digits: str) -> str:
 
 # Contractions and possessives.
 
-
 _CLITIC = re.compile(r"(.+)'(?:s|re|ve|ll|d|m)?")
 
 
@@ -252,8 +257,7 @@ def _without_clitic(word: str) -> Iterable[str]:
     return (match[1], *_base_forms(match[1])) if match else ()
 
 
-# Months and ordinals.
-
+# Months, halves of a day and ordinals.
 
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
@@ -261,6 +265,8 @@ _MONTHS = (
 )
 _FULL_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _SHORT_MONTH = "Sept|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
+_BEFORE_MONTH, _HALVES = "of", ("am", "pm")
+_MONTH_WORDS = [name.lower() for name in (*_MONTHS, *_SHORT_MONTH.split("|"))]
 
 
 def _ordinal_suffix(number: int) -> str:
@@ -299,6 +305,11 @@ ENGLISH = Language(
     months=_MONTHS,
     # A month begins with a capital: "may" and "march" are also verbs.
     month=rf"(?=[A-Z])(?i:{_FULL_MONTH}|{_SHORT_MONTH})(?![^\W_])",
+    before_month=_BEFORE_MONTH,
+    halves=_HALVES,
+    half=r"(?i:[ap]\.m\.?|[ap]m)(?![^\W_])",
+    # "a.m." is cut at its stops.
+    parts_of_values=frozenset({*_MONTH_WORDS, _BEFORE_MONTH, *_HALVES, *"".join(_HALVES)}),
     ordinal="(?i:st|nd|rd|th)",
     ordinal_suffix=_ordinal_suffix,
     stand_ins={"url": "website", "email": "email", "mention": "user"},

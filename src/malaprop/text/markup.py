@@ -45,7 +45,6 @@ def decoded(text: str) -> str:
 #
 # The time is linear in the length of the text.
 
-
 VOID = frozenset({"br", "hr", "wbr"})
 """Elements without an end tag."""
 TITLE = "title"

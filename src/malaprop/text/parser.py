@@ -73,11 +73,11 @@ class Templates:
                 [n + slot for n, text in zip(firsts, texts, strict=False) for slot in text.values]
             ] = True
         if chunks is not None and awkward is not None:
-            self.slot_counts = interleaved(awkward, self.slot_counts, chunks.slot_counts)
+            self.slot_counts = _interleaved(awkward, self.slot_counts, chunks.slot_counts)
             by_token, typed = np.repeat(awkward, self.slot_counts), self.typed
             self.typed = np.empty(len(by_token), dtype=np.bool_)
             self.typed[by_token], self.typed[~by_token] = typed, chunks.typed
-            self.forms = interleaved(by_token[self.typed], self.forms, chunks.forms)
+            self.forms = _interleaved(by_token[self.typed], self.forms, chunks.forms)
 
     def fill(self, drawn: Ids, values: Sequence[str] = ()) -> list[str]:
         """Return the texts with the words of the drawn ids and written values in their slots.
@@ -93,7 +93,7 @@ class Templates:
             return self._chunks.fill(self._writer, drawn, values)
         by_token = np.repeat(self._awkward, self.slot_counts)
         owned = by_token[self.typed].tolist()
-        return interleaved(
+        return _interleaved(
             self._awkward,
             self._fill_texts(drawn[by_token], list(compress(values, owned))),
             self._chunks.fill(
@@ -157,7 +157,9 @@ class Tallies:
         rows = self._rows
         if self._chunks is not None:
             by_chunk = self._chunks.rows().tolist()
-            rows = by_chunk if self._awkward is None else interleaved(self._awkward, rows, by_chunk)
+            rows = (
+                by_chunk if self._awkward is None else _interleaved(self._awkward, rows, by_chunk)
+            )
         counts = []
         for row in rows:
             words, signs = sum(compress(row, _WORDS)), row[_SIGNS]
@@ -186,7 +188,7 @@ class Tallies:
         }
 
 
-def interleaved(first: Flags, chosen: Iterable[_Item], others: Iterable[_Item]) -> list[_Item]:
+def _interleaved(first: Flags, chosen: Iterable[_Item], others: Iterable[_Item]) -> list[_Item]:
     """Return items in one order: where `first` is true, the next chosen one, else of the others."""
     items = iter(others), iter(chosen)
     return [next(items[is_chosen]) for is_chosen in first.tolist()]

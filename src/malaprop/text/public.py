@@ -23,7 +23,6 @@ from malaprop.text.tokens import TokenKind, kind_of, tokenize
 # however many entries there are. The length of an entry is limited, because the search may look
 # ahead by one entry at every token.
 
-
 MOST_CHARACTERS = 100
 """The longest entry that is accepted."""
 
@@ -131,7 +130,6 @@ def _folded(token: str) -> str:
 
 
 # All that a user declares public about texts: markup, placeholders, and words to keep.
-
 
 Markup = Literal["html"]
 
@@ -248,7 +246,6 @@ class PublicPieces:
 
 
 # Spans: the user says which parts of a text are private, and everything else is public.
-
 
 Span = tuple[int, int]
 """The places where a span starts and ends: `text[start:end]`."""

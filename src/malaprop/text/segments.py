@@ -69,7 +69,6 @@ def cut_at(text: str, pieces: Iterable[tuple[int, int]]) -> list[Segment]:
 # - Hashes (`{{NAME-7358BF44}}`), joined names (`{{NAME+EMAIL}}`) and the free text in `[**…**]` are
 #   not on the list, because what they hold is made from the text that was removed.
 
-
 _PRESIDIO = """
     CREDIT_CARD CRYPTO DATE_TIME EMAIL_ADDRESS IBAN_CODE IP_ADDRESS MAC_ADDRESS NRP LOCATION
     PERSON PHONE_NUMBER MEDICAL_LICENSE URL ORGANIZATION DOMAIN_NAME UUID ABA_ROUTING_NUMBER

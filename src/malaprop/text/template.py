@@ -222,7 +222,6 @@ def merged(gap: Sequence[Part]) -> str:
 
 # Writes drawn ids as words of a text, with capitals and fitting articles, and values.
 
-
 _NOT_YET = -1  # in place of what is not yet known of a word
 VALUE = -1
 """In place of the id of a word, where a value is drawn."""

@@ -35,7 +35,6 @@ from malaprop.text.language import ENGLISH
 # operations on whole arrays. `mixed` then spreads a hash over 40 bits: a key of 32 and a check of
 # 8.
 
-
 LONGEST = 32
 """Letters of the longest word that has edits and parts."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -325,7 +324,6 @@ def _damaged(name: str) -> LexiconError:
 # costs more than a random letter would. The cheapest way through the word wins (dynamic
 # programming).
 
-
 _JOINT, _LEFT_OVER = 4 * COST_UNIT, 7 * COST_UNIT
 _LONG_ENOUGH = 4  # letters of a part that may stand for a word with letters left over
 _NO_HIT = (-1, 0)  # the last of `part_bounds` is none
@@ -437,7 +435,6 @@ _SAID = {
 #
 # A lexicon of another language gains nothing from that. So a vocabulary serves only lexicons that
 # share with `english` at least half of their own words, or half of its words.
-
 
 SHARED = 2
 """One word in so many must be shared."""

@@ -39,7 +39,6 @@ from malaprop.text.vocabulary import LONGEST, SHORTEST_REPAIRED, Meaning, Route,
 
 # Normalize spellings: without capitals, and without accents.
 
-
 LIMIT = 256
 """Characters of a token that count. Normalizing long runs of marks takes quadratic time."""
 
@@ -88,7 +87,6 @@ def bare(text: str) -> str:
 # An edit inserts, deletes or replaces one letter. So the distance of x and y is at least the length
 # of the longer one minus the number of letters that they share, counted with multiplicity. That
 # bound costs one addition of bytes for each letter of x, and it rules out most words.
-
 
 _CLASSES = 32  # of letters: a to z get one each, other letters share them
 _TIMES = 4  # occurrences of a letter in a word beyond this do not count
@@ -156,8 +154,7 @@ class NearestSpelling:
 
 MAP_VERSION = f"2, vocabulary {vocabulary.SHA256[:12]}"
 """Names the map: its rules, and the digest of its vocabulary."""
-NEAREST_LETTERS = 32
-"""Letters that repairs and the nearest spelling look at; a limit bounds their time."""
+_NEAREST_LETTERS = 32  # that repairs and the nearest spelling look at: a limit bounds their time
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 _LookedUp = Mapping[str, int | None]
@@ -307,7 +304,7 @@ class WordMap:
         word = words[-1]
         if not word.isalpha():
             word = "".join(c for c in word if category(c)[0] in "LM") or word
-        letters = word[:NEAREST_LETTERS]
+        letters = word[:_NEAREST_LETTERS]
         if _DRAWN_OUT.search(letters):
             for shortest in (r"\1\1", r"\1"):  # "soooo" is tried as "soo", then as "so"
                 spelling = _DRAWN_OUT.sub(shortest, letters)
@@ -403,4 +400,4 @@ def _repairable(letters: str) -> str:
 
     Of marks alone nothing is left: those of a numeral that is no digit, such as 𐄇.
     """
-    return bare(letters)[:NEAREST_LETTERS] if len(letters) >= SHORTEST_REPAIRED else ""
+    return bare(letters)[:_NEAREST_LETTERS] if len(letters) >= SHORTEST_REPAIRED else ""

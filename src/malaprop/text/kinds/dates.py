@@ -14,7 +14,6 @@ from malaprop.text.tokens import NUMBER_END, NUMBER_GAP
 
 # Grids and steps.
 
-
 _MONTH_DAYS = 30.4375
 _MINUTES_A_DAY = 24 * 60
 _LEAP_YEAR = 2000
@@ -150,26 +149,25 @@ class HourForm(ValueForm):
     tag, grid = "times", HOURS
 
     def write(self, index: int) -> str:
-        return f"{index % 12 or 12}{'pm' if index >= 12 else 'am'}"
+        return f"{index % 12 or 12}{ENGLISH.halves[index >= 12]}"
 
 
 # How they are found and read.
 
-
 _BY_LETTERS = {name[:3].lower(): month for month, name in enumerate(ENGLISH.months, 1)}
 _NAMED = re.compile(r"\d+|[^\W\d_]+")
-_HALF = rf"{NUMBER_GAP}?(?i:[ap]\.m\.?|[ap]m)(?![^\W_])"
+_HALF = rf"{NUMBER_GAP}?{ENGLISH.half}"
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?!\d|:\d)"
 _TIME = re.compile(
     r"(?P<before>T?)(?P<hour>\d+)(?::(?P<minute>\d+))?(?::(?P<second>\d+))?(?P<after>Z?)"
-    r"\s?(?P<half>[AaPp])?\.?[Mm]?\.?"
+    rf"(?:\s?(?P<half>{ENGLISH.half}))?"
 )
 
 
 def _named_date_pattern() -> str:
     year = rf"(?:\.?(?:,{NUMBER_GAP}?|{NUMBER_GAP})\d{{4}}{NUMBER_END})"
     day = rf"\d{{1,2}}{ENGLISH.ordinal}?"
-    day_first = rf"{day}{NUMBER_GAP}(?:of{NUMBER_GAP})?{ENGLISH.month}{year}?"
+    day_first = rf"{day}{NUMBER_GAP}(?:{ENGLISH.before_month}{NUMBER_GAP})?{ENGLISH.month}{year}?"
     month_first = rf"{ENGLISH.month}\.?{NUMBER_GAP}{day}(?:{year}|{NUMBER_END})"
     return rf"{day_first}|{month_first}|{ENGLISH.month}{year}"
 
@@ -183,7 +181,7 @@ def _date_pattern() -> str:
     return rf"(?:{'|'.join(dates)})(?!\d|[-/.]\d)"
 
 
-def read_named_date(token: str, _order: DateOrder = "mdy") -> Read:
+def _read_named_date(token: str, _order: DateOrder = "mdy") -> Read:
     """Read a date with the name of a month."""
     fields: dict[str, str] = {}
     for piece in _NAMED.findall(token):
@@ -199,7 +197,7 @@ def read_named_date(token: str, _order: DateOrder = "mdy") -> Read:
     return Read(form, form.grid.index(_existing(year, month, whole(fields["d"]), 4)))
 
 
-def read_date(token: str, order: DateOrder) -> Read:
+def _read_date(token: str, order: DateOrder) -> Read:
     """Read a date of three parts. A day that does not exist counts as the nearest that does."""
     first, separator, second, _, third = re.split(r"([-/.])", token)
     named = _month(second)
@@ -226,16 +224,15 @@ def _existing(year: int, month: int, day: int, year_digits: int) -> int:
     return date(year, month, day).toordinal()
 
 
-def read_time(token: str, _order: DateOrder = "mdy") -> Read:
+def _read_time(token: str, _order: DateOrder = "mdy") -> Read:
     """Read a time. What does not exist counts as the last time that does."""
     match = _TIME.fullmatch(token)
     if match is None:
         raise ValueError("not a time")
-    hour, half = whole(match["hour"]), (match["half"] or "").lower()
-    if half == "a" and hour == 12:
-        hour = 0
-    elif half == "p" and hour < 12:
-        hour += 12
+    hour = whole(match["hour"])
+    if match["half"] and hour <= 12:  # 12 am is midnight
+        halves = [half[0] for half in ENGLISH.halves]
+        hour = hour % 12 + 12 * halves.index(match["half"][0].lower())
     if match["minute"] is None:
         return Read(HourForm(), HOURS.index(hour))
     form = TimeForm(match["second"] is not None, match["before"], match["after"])
@@ -245,12 +242,12 @@ def read_time(token: str, _order: DateOrder = "mdy") -> Read:
     return Read(form, SECONDS.index(minutes * 60 + min(whole(match["second"]), 59)))
 
 
-Kind("named_date", 20, read_named_date, lambda _: _named_date_pattern(), tags=("dates",))
-Kind("date", 30, read_date, lambda _: _date_pattern(), tags=("dates",))
+Kind("named_date", 20, _read_named_date, lambda _: _named_date_pattern(), tags=("dates",))
+Kind("date", 30, _read_date, lambda _: _date_pattern(), tags=("dates",))
 Kind(
     "time",
     40,
-    read_time,
+    _read_time,
     lambda _: rf"T{_CLOCK}Z?(?![^\W_])|{_CLOCK}(?:{_HALF})?|\d{{1,2}}{_HALF}",
     tags=("times",),
 )

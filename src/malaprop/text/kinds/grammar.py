@@ -95,7 +95,6 @@ def _patterns(scope: Scope) -> dict[str, str]:
 #
 # This may say so too often: then a text is parsed in the slower way, with the same result.
 
-
 Joins = tuple[int, int]
 """How a chunk may continue the one before it, and how it may be continued; 0 for not at all."""
 
@@ -103,20 +102,20 @@ _AFTER_NUMBER, _AFTER_MONTH = 1, 2
 _NARROW = r"[\xa0\u202f]"  # spaces inside a chunk
 _STARTS = (
     (re.compile(r"\(?\d"), _AFTER_NUMBER | _AFTER_MONTH),
-    (re.compile(rf"{ENGLISH.month}|(?i:[ap]\.?m)(?![^\W_])|of(?:$|{_NARROW})"), _AFTER_NUMBER),
+    (
+        re.compile(rf"{ENGLISH.month}|{ENGLISH.half}|{ENGLISH.before_month}(?:$|{_NARROW})"),
+        _AFTER_NUMBER,
+    ),
 )
 _STOPS = (
-    (re.compile(rf"\d(?:\)|{ENGLISH.ordinal}?(?:{_NARROW}of)?)$|\+$"), _AFTER_NUMBER),
+    (
+        re.compile(rf"\d(?:\)|{ENGLISH.ordinal}?(?:{_NARROW}{ENGLISH.before_month})?)$|\+$"),
+        _AFTER_NUMBER,
+    ),
     (
         re.compile(rf"{ENGLISH.month}(?:\.?{_NARROW}\d{{1,2}}{ENGLISH.ordinal}?)?[.,]{{0,2}}$"),
         _AFTER_MONTH,
     ),
-)
-
-
-_MONTHS = [name.lower() for name in ENGLISH.months]
-_PARTS_OF_VALUES = frozenset(
-    {*_MONTHS, *(name[:3] for name in _MONTHS), "sept", "a", "p", "am", "pm", "m", "of"}
 )
 _CLITIC = re.compile("'[^ ]*+")
 
@@ -131,7 +130,7 @@ def parts_of_values(words: Collection[str]) -> frozenset[str]:
     """
     # All at once: two loops in C.
     small = _CLITIC.sub("", " ".join(words).lower()).split(" ")
-    return frozenset(compress(words, map(_PARTS_OF_VALUES.__contains__, small)))
+    return frozenset(compress(words, map(ENGLISH.parts_of_values.__contains__, small)))
 
 
 def joining(chunk: str) -> Joins:

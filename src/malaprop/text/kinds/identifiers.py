@@ -39,11 +39,11 @@ _UUID = (8, 4, 4, 4, 12)
 _PAIRS = 6  # of the address of a network adapter (MAC)
 
 
-def identifier_patterns(mark: str) -> str:
+def _identifier_pattern(mark: str) -> str:
     """Return the pattern of identifiers; `mark` is the class of combining marks.
 
     >>> import re
-    >>> pattern = re.compile(identifier_patterns(r"\\u0300"))
+    >>> pattern = re.compile(_identifier_pattern(r"\\u0300"))
     >>> [bool(pattern.fullmatch(text)) for text in ("INV-2023-0042", "x123", "COVID-19", "B12")]
     [True, True, False, False]
     """
@@ -51,14 +51,14 @@ def identifier_patterns(mark: str) -> str:
     return "|".join((_joined(), *map(_account, NUMBER_GAPS), *_digits(), mixed))
 
 
-def grouped_patterns() -> str:
+def _grouped_pattern() -> str:
     """Return the pattern of letters and digits in groups of known lengths: UUIDs, MAC addresses.
 
     Groups may look like words, numbers or times: 47a8, cafe, 10:30. So the first or the last group
     of a UUID must be an identifier by itself, and one of six pairs must have a digit.
 
     >>> import re
-    >>> pattern = re.compile(grouped_patterns())
+    >>> pattern = re.compile(_grouped_pattern())
     >>> [bool(pattern.fullmatch(text)) for text in ("00:1b:44:11:3a:b7", "so:it:is:as:we:do")]
     [True, False]
     """
@@ -133,7 +133,6 @@ def _account(gap: str) -> str:
 
 
 # Things without a distance: identifiers, addresses and mentions. They are drawn anew.
-
 
 _DIGITS = np.array(list("0123456789"))
 # Without vowels and M, drawn letters cannot spell a month, "am" or "pm", which beside a number
@@ -211,10 +210,10 @@ _ADDRESS_LETTER = re.compile(r"[^\W\d_]")
 _SPACE = re.compile(r"\s")
 
 
-def shape_of(token: str) -> str:
+def _shape_of(token: str) -> str:
     """Return the shape of an identifier. Marks on letters and digits do not count.
 
-    >>> shape_of("+44 20 7946"), shape_of("ab-1x"), shape_of("x٣é\\u0301")
+    >>> _shape_of("+44 20 7946"), _shape_of("ab-1x"), _shape_of("x٣é\\u0301")
     ('+99 99 9999', 'AA-9A', 'A9A')
     """
     bare = "".join(c for c in token if category(c)[0] != "M")
@@ -244,7 +243,7 @@ def _plain(token: str) -> str:
 
 
 def _read_identifier(token: str, _order: DateOrder) -> Read:
-    return Read(IdentifierForm(shape_of(token)), secret_of(token))
+    return Read(IdentifierForm(_shape_of(token)), secret_of(token))
 
 
 def _reader_of(form: AddressForm) -> Callable[[str, DateOrder], Read]:
@@ -252,9 +251,9 @@ def _reader_of(form: AddressForm) -> Callable[[str, DateOrder], Read]:
 
 
 _IDENTIFIER = ("identifiers",)
-Kind("grouped", 10, _read_identifier, lambda _: grouped_patterns(), _IDENTIFIER, "identifier")
+Kind("grouped", 10, _read_identifier, lambda _: _grouped_pattern(), _IDENTIFIER, "identifier")
 Kind(
-    *("identifier", 50, _read_identifier, lambda classes: identifier_patterns(classes.mark)),
+    *("identifier", 50, _read_identifier, lambda classes: _identifier_pattern(classes.mark)),
     *(_IDENTIFIER, "identifier"),
 )
 Kind(

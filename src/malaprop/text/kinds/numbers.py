@@ -18,7 +18,6 @@ _PLAIN_BELOW = 10_000
 
 # Grids and steps.
 
-
 _LARGEST_POWER = 9  # of ten, after three digits: up to 999 billion
 _YEARS = range(1800, 2100)
 _EXPONENTS = range(-99, 100)
@@ -194,7 +193,6 @@ class ScientificForm(ValueForm):
 
 # How they are found and read.
 
-
 _WHOLE = r"(?>\d{1,3}(?:[,٬]\d{3}(?!\d))++|\d++)"
 _SMALL = r"(?>\d{1,3}(?:[,٬]\d{3}(?!\d))++|\d{1,6}(?!\d))"
 _DECIMALS = r"(?:[.٫]\d{1,6}(?!\d))?+"
@@ -219,7 +217,7 @@ def _number_pattern(characters: CharacterClasses) -> str:
     )
 
 
-def read_number(token: str, _order: DateOrder = "mdy") -> Read:
+def _read_number(token: str, _order: DateOrder = "mdy") -> Read:
     """Read a number with the signs beside it."""
     match = _NUMBER.fullmatch(token)
     if match is None:
@@ -238,7 +236,7 @@ def read_number(token: str, _order: DateOrder = "mdy") -> Read:
     return Read(form, form.grid.index(units))
 
 
-def read_scientific(token: str, _order: DateOrder = "mdy") -> Read:
+def _read_scientific(token: str, _order: DateOrder = "mdy") -> Read:
     """Read a number in scientific notation."""
     match = _SCIENTIFIC.fullmatch(token)
     if match is None:
@@ -259,11 +257,11 @@ def read_scientific(token: str, _order: DateOrder = "mdy") -> Read:
 Kind(
     "scientific",
     60,
-    read_scientific,
+    _read_scientific,
     lambda _: r"\d{1,6}(?:[.٫]\d{1,15}+[eE][+\-−]?|[eE][+\-−])\d{1,4}(?![^\W_])",
     tags=("numbers",),
 )
 Kind(
-    *("number", 70, read_number, _number_pattern),
+    *("number", 70, _read_number, _number_pattern),
     tags=("numbers", "money", "percentages", "ordinals", "dates"),
 )
