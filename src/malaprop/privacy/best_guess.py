@@ -428,7 +428,8 @@ def best_guess_of(channel: Channel, kept: float = 0.0) -> BestGuess:
     and for noise on vectors, it is what an observer achieves who considers the nearest words only,
     at 128 outputs. The outputs are always the same ones.
 
-    `kept` is the share of words that stay, if known: to guess what comes out is right as often.
+    `kept` is the share of words that stay, if known: to guess what comes out is right as often, so
+    no estimate is below it.
     """
     size, rng = len(channel.lexicon), seeded_rng(0)
     if isinstance(channel, LawChannel):
@@ -437,9 +438,9 @@ def best_guess_of(channel: Channel, kept: float = 0.0) -> BestGuess:
             return BestGuess(min(1.0, float(law.max(axis=0).sum()) / size))
         largest = largest_posteriors(channel, np.full(size, 1.0 / size), _SAMPLES, rng)
         if largest is not None:
-            return BestGuess(float(largest.mean()))
+            return BestGuess(max(kept, float(largest.mean())))
         if channel.law.outputs_are_best_guesses:
-            return BestGuess(float(channel.law.staying(sample(size)).mean()))
+            return BestGuess(max(kept, float(channel.law.staying(sample(size)).mean())))
     chances = nearby_chances(channel, sample(size), rng)
     return BestGuess(max(kept, float(chances.mean())), at_least=True)
 
