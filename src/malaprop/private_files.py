@@ -54,8 +54,9 @@ def atomic_write(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield part
         if path.is_dir():
-            shutil.rmtree(path)
-        os.replace(part, path)
+            _replace_folder(part, path)
+        else:
+            os.replace(part, path)
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror}") from None
     finally:
@@ -63,6 +64,18 @@ def atomic_write(path: Path) -> Iterator[Path]:
             shutil.rmtree(part, ignore_errors=True)
         else:
             part.unlink(missing_ok=True)
+
+
+def _replace_folder(part: Path, path: Path) -> None:
+    """Rename `part`; what `path` was goes when the new one is in place, and else comes back."""
+    old = part.with_name(f"{part.name}.old")
+    os.replace(path, old)
+    try:
+        os.replace(part, path)
+    except OSError:
+        os.replace(old, path)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 # Who may read and write a file: permissions that pass from inputs to outputs, and never widen.

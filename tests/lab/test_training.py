@@ -14,7 +14,6 @@ from malaprop.lab.poincare import (
     train,
     train_lexicon,
 )
-from malaprop.lexicon.store import sha256_of
 from malaprop.privacy import metrics
 from malaprop.privacy.arrays import Floats, Ids
 
@@ -215,7 +214,7 @@ class TestCompiling:
     def test_it_opens_by_its_name(self, home: Path, tmp_path: Path) -> None:
         source = tmp_path / "pairs.tsv"
         source.write_text("cat\tmammal\n")
-        quality = train_lexicon(TREE, "mine", QUICK, sources=sha256_of(source), licence="CC0-1.0")
+        quality = train_lexicon(TREE, "mine", QUICK, sources=[source], licence="CC0-1.0")
         assert quality.average_precision > 0.9
         opened = Lexicon.open("mine")
         assert opened.vectors.shape == (len(TREE.words), 5)
@@ -226,12 +225,12 @@ class TestCompiling:
     def test_names_and_interrupted_work_are_kept(self, home: Path) -> None:
         quick = TrainingSettings(dimension=2, epochs=1)
         with pytest.raises(ParameterError, match="name of a lexicon"):
-            train_lexicon(TREE, "No Name", quick, sources={})
-        train_lexicon(TREE, "mine", quick, sources={})
+            train_lexicon(TREE, "No Name", quick, sources=[])
+        train_lexicon(TREE, "mine", quick, sources=[])
         with pytest.raises(OutputError, match="exists already"):
-            train_lexicon(TREE, "mine", quick, sources={})
-        train_lexicon(TREE, "mine", quick, sources={}, force=True)
+            train_lexicon(TREE, "mine", quick, sources=[])
+        train_lexicon(TREE, "mine", quick, sources=[], force=True)
         train(TREE, quick, checkpoint=home / "lexicons" / ".other.training.npz")
         with pytest.raises(OutputError, match="resume=True"):
-            train_lexicon(TREE, "other", quick, sources={})
-        train_lexicon(TREE, "other", quick, sources={}, resume=True)
+            train_lexicon(TREE, "other", quick, sources=[])
+        train_lexicon(TREE, "other", quick, sources=[], resume=True)

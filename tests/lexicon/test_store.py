@@ -160,7 +160,7 @@ def test_a_failed_rename_puts_the_old_folder_back(
     replace = os.replace
 
     def full(old: Path, new: Path) -> None:
-        if old.suffix == ".part":
+        if old.name.endswith(".a"):
             raise OSError(28, "No space left on device")
         replace(old, new)
 

@@ -260,7 +260,6 @@ def train_poincare(
     reproduce the relations. If it is interrupted, --resume continues where it stopped.
     """
     from malaprop.lab.poincare import TrainingSettings, check_training, train_lexicon
-    from malaprop.lexicon.store import sha256_of
 
     settings = TrainingSettings(
         dimension=dim, epochs=epochs, rate=rate, negatives=negatives, seed=seed
@@ -272,7 +271,7 @@ def train_poincare(
             hierarchy,
             name,
             settings,
-            sources=sha256_of(*files),
+            sources=files,
             licence="WordNet 3.0" if wordnet else None,
             resume=resume,
             force=force,

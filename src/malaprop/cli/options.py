@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from malaprop.files.formats import FORMATS
-from malaprop.privacy.errors import ParameterError, did_you_mean
+from malaprop.privacy.errors import ParameterError, check_options
 from malaprop.privacy.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -304,11 +304,7 @@ def _parameter(
     name, equals, value = text.partition("=")
     if not equals:
         raise ParameterError(f"A parameter is given as NAME=VALUE. Got {text!r}.")
-    if name not in known:
-        hint, has = did_you_mean(name, known), ", ".join(known) or "none"
-        raise ParameterError(
-            f"{mechanism.__name__} has no parameter {name!r}.{hint} It has: {has}."
-        )
+    check_options(mechanism.__name__, [name], known, noun="parameter")
     return name, _value(value)
 
 

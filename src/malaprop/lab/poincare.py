@@ -449,7 +449,7 @@ def train_lexicon(
     name: str,
     settings: TrainingSettings,
     *,
-    sources: Mapping[str, str],
+    sources: Iterable[Path],
     licence: str | None = None,
     resume: bool = False,
     force: bool = False,
@@ -457,10 +457,11 @@ def train_lexicon(
 ) -> ReconstructionQuality:
     """Train vectors and compile them under a name that `Lexicon.open` then accepts.
 
-    `sources` are the files that relations come from, with their SHA-256. `resume` continues an
-    interrupted training. `force` starts over, and replaces a lexicon of that name.
+    `sources` are the files that relations come from. `resume` continues an interrupted training.
+    `force` starts over, and replaces a lexicon of that name.
     """
     folder, checkpoint = check_training(name, resume=resume, force=force)
+    digests = {path.name: store.digest_of(path) for path in sources}
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         vectors = train(
@@ -472,7 +473,7 @@ def train_lexicon(
         folder,
         [(hierarchy.words, vectors)],
         metric="poincare",
-        sources=sources,
+        sources=digests,
         licence=licence,
         force=force,
     )
@@ -493,7 +494,6 @@ def check_training(name: str, *, resume: bool, force: bool) -> tuple[Path, Path]
 
 
 # IS-A relations between English nouns, from WordNet's files.
-
 
 _WORD = re.compile("[a-z]+")
 # Common nouns and names, but no symbols and acronyms such as He (helium), WHO and IT.

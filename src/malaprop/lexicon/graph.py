@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from malaprop.lexicon import store
 from malaprop.lexicon.search import NearestSearch
 from malaprop.privacy.arrays import Ids, blocks
-from malaprop.privacy.errors import LexiconError, ParameterError, did_you_mean, require_whole
+from malaprop.privacy.errors import LexiconError, ParameterError, check_options, require_whole
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.metrics import Angular, Euclidean
 from malaprop.privacy.progress import Progress, report
@@ -155,17 +155,6 @@ class GraphOptions:
         return {k: v if isinstance(v, int) else repr(float(v)) for k, v in asdict(self).items()}
 
 
-def _known_options(options: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
-    names = list(known)
-    for name in options:
-        if name not in names:
-            hint = did_you_mean(name, names)
-            raise ParameterError(
-                f"A word graph has no option {name!r}.{hint} It has: {', '.join(names)}."
-            )
-    return dict(options)
-
-
 def build_graph(
     lexicon: Lexicon, options: GraphOptions, progress: Progress | None = None
 ) -> WordGraph:
@@ -291,7 +280,8 @@ def graph_for(
     lexicon: Lexicon, options: Mapping[str, Any], progress: Progress | None = None
 ) -> WordGraph:
     """Return the graph that is shipped or kept for these options, or build one."""
-    chosen = GraphOptions(**_known_options(options, GraphOptions.__dataclass_fields__))
+    check_options("A word graph", options, GraphOptions.__dataclass_fields__)
+    chosen = GraphOptions(**options)
     return find_kept_graph(lexicon, chosen) or build_graph(lexicon, chosen, progress)
 
 
@@ -320,7 +310,7 @@ def with_known_graph(lexicon: Lexicon) -> Lexicon:
 
 def graph_of_edges(lexicon: Lexicon, edges: Iterable[Any], options: Mapping[str, Any]) -> WordGraph:
     """Make a graph of edges: pairs of words, with a weight or without (1)."""
-    rest = _known_options(options, ("cutoff",))
+    check_options("A word graph", options, ["cutoff"])
     if isinstance(edges, str) or not isinstance(edges, Iterable):
         raise LexiconError("The edges of a word graph must be a list of pairs of words.")
     ends, weights = [], []
@@ -333,7 +323,7 @@ def graph_of_edges(lexicon: Lexicon, edges: Iterable[Any], options: Mapping[str,
             ) from None
         ends.append(pair)
         weights.append(weight)
-    return WordGraph(len(lexicon), ends, weights, made={"edges": "own"}, **rest)
+    return WordGraph(len(lexicon), ends, weights, made={"edges": "own"}, **options)
 
 
 def _edge(edge: Any, index: Mapping[str, int]) -> tuple[tuple[int, int], float]:

@@ -105,6 +105,9 @@ class Lexicon:
 
     language = "english"
     """The language of its words, one of `malaprop.text.language`. The fingerprint leaves it out."""
+    _name = ""
+    _stated = ""  # the fingerprint, as the folder that it was opened from states it
+    _tables = Tables()
 
     def __init__(
         self,
@@ -120,7 +123,6 @@ class Lexicon:
         self._words = _checked_words(words)
         self._vectors = _checked_vectors(vectors, len(self._words))
         self._metric = as_metric(metric)
-        self._name, self._stated, self._tables = "", "", Tables()
         self._rows  # noqa: B018  a user's own function is checked now, not at its first use
 
     @classmethod
@@ -135,19 +137,20 @@ class Lexicon:
             table = read(path)
             return cls(table.words, table.vectors).with_kept_tables()
         stored = store.load(path)
-        self = cls._trusted(stored.words, stored.vectors, stored.metric, name=path.name)
-        # By what the folder states: `tables` computes the fingerprint before it gives them out.
-        self._stated, self._tables = stored.fingerprint, kept_tables(stored.fingerprint)
-        return self
+        return cls._of(
+            _words=stored.words,
+            _vectors=stored.vectors,
+            _metric=stored.metric,
+            _name=path.name,
+            _stated=stored.fingerprint,
+            # By what the folder states: `tables` computes the fingerprint before giving them out.
+            _tables=kept_tables(stored.fingerprint),
+        )
 
     @classmethod
-    def _trusted(
-        cls, words: tuple[str, ...], vectors: NDArray[np.float32], metric: str | Metric, name: str
-    ) -> "Lexicon":
-        """Make a lexicon of words and vectors that were checked before."""
+    def _of(cls, **checked: Any) -> "Lexicon":
         self = cls.__new__(cls)
-        self._words, self._vectors, self._metric = words, vectors, as_metric(metric)
-        self._name, self._stated, self._tables = name, "", Tables()
+        self.__dict__.update(checked)
         return self
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -164,7 +167,9 @@ class Lexicon:
 
     def with_metric(self, metric: str | Metric | Callable[[Any, Any], Any]) -> "Lexicon":
         """Return the same words and vectors under another metric, with the tables kept for it."""
-        other = Lexicon._trusted(self._words, self._vectors, as_metric(metric), name=self._name)
+        other = Lexicon._of(
+            _words=self._words, _vectors=self._vectors, _metric=as_metric(metric), _name=self._name
+        )
         other._rows  # noqa: B018  as in the constructor
         if "fingerprint" in self.__dict__:
             token = other.metric.token(other.vectors).hex()
@@ -232,9 +237,7 @@ class Lexicon:
                 "A lexicon can carry only tables that were made for it: the fingerprint of one of "
                 "these tables is not the lexicon's."
             )
-        other = Lexicon.__new__(type(self))
-        other.__dict__.update(self.__dict__, _tables=tables)
-        return other
+        return self._of(**self.__dict__ | {"_tables": tables})
 
     def with_kept_tables(self) -> "Lexicon":
         """Return the same lexicon with the tables that are in the package and the user's folder.

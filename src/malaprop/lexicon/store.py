@@ -16,8 +16,6 @@ import json
 import math
 import os
 import re
-import secrets
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -181,11 +179,10 @@ def write(
         raise ParameterError(f"The step of a lexicon must be a power of two. Got {step} instead.")
     if folder.exists() and not force:
         raise OutputError(f"{folder} exists already: choose another name, or force it")
-    part = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
     measure = as_metric(metric)
     graph = graph_of(measure)
-    try:
-        part.mkdir(parents=True)
+    with atomic_write(folder) as part:
+        part.mkdir()
         words, shape = _write_rows(part, blocks, np.dtype(np.int8 if step else "<f4"))
         values = _mapped(part, shape, step)
         if graph is not None:
@@ -204,11 +201,6 @@ def write(
         del values  # unmapped before the folder is renamed
         text = json.dumps(about, indent=2, ensure_ascii=False) + "\n"
         (part / ABOUT).write_text(text, encoding="utf-8", newline="\n")
-        _replace(folder, part)
-    except OSError as error:
-        raise OutputError(f"{folder} cannot be written: {error.strerror}") from None
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
     return load(folder)
 
 
@@ -330,20 +322,6 @@ def _write_header(file: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, int])
     np.lib.format.write_array_header_1_0(file, about)
 
 
-def _replace(folder: Path, part: Path) -> None:
-    """Give `part` the name of `folder`, whose old content goes when the new one is in place."""
-    old = part.with_suffix(".old")
-    if folder.exists():
-        os.replace(folder, old)
-    try:
-        os.replace(part, folder)
-    except OSError:
-        if old.exists():
-            os.replace(old, folder)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
-
-
 def home() -> Path:
     """Return the folder of what belongs to the user: $MALAPROP_HOME, else the system's own."""
     if chosen := os.environ.get("MALAPROP_HOME"):
@@ -429,7 +407,7 @@ def import_lexicon(
         folder,
         word_blocks(),
         metric=metric,
-        sources=sha256_of(*file.files),
+        sources={path.name: digest_of(path) for path in file.files},
         repairs=file.repairs,
         force=force,
     )
@@ -452,13 +430,10 @@ def folder_for(name: str, *, force: bool) -> Path:
     return folder
 
 
-def sha256_of(*files: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file, by its name."""
-    digests = {}
-    for path in files:
-        try:
-            with path.open("rb") as file:
-                digests[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise LexiconError(f"{path.name} cannot be read: {error.strerror}") from None
-    return digests
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise LexiconError(f"{path.name} cannot be read: {error.strerror}") from None

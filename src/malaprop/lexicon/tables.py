@@ -382,13 +382,9 @@ def _files(fingerprint: str, folder: Path | None) -> Iterator[tuple[type[Table],
         for lexicon in store.embedded().values() if digest and not folder else ():
             path = lexicon / kind.shipped
             # Balances are verified when they are used, and lists whenever they are read.
-            trusted = kind is not ExponentTable or _sha256(path) == digest
-            if path.exists() and trusted:
+            verified_later = kind is not ExponentTable
+            if path.exists() and (verified_later or store.digest_of(path) == digest):
                 yield kind, path
         own = (folder or store.home()) / kind.kind
         paths = [own / f"{fingerprint}{kind.ending}", *own.glob(f"{fingerprint}-*{kind.ending}")]
         yield from ((kind, path) for path in paths if path.exists())
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""

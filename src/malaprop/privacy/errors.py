@@ -198,17 +198,24 @@ def entry(kind: str, name: str, known: Mapping[str, Entry]) -> Entry:
     return known[name]
 
 
+def check_options(
+    owner: str, options: Iterable[str], known: Iterable[str], *, noun: str = "option"
+) -> None:
+    """Refuse options that are not known; the error suggests one, and lists all."""
+    names = list(known)
+    for option in options:
+        if option not in names:
+            raise ParameterError(
+                f"{owner} has no {noun} {option!r}.{did_you_mean(option, names)} "
+                f"It has: {', '.join(names) or 'none'}."
+            )
+
+
 def made_with(
     kind: str, name: str, known: Mapping[str, type[Entry]], options: Mapping[str, Any]
 ) -> Entry:
     """Return the attack or task of that name, a dataclass; refuse options that it does not have."""
     cls: Any = entry(kind, name, known)
-    there = [option.name for option in fields(cls)]
-    for option in options:
-        if option not in there:
-            hint = did_you_mean(option, there)
-            raise ParameterError(
-                f"The {kind} {name} has no option {option!r}.{hint} It has: {', '.join(there)}."
-            )
+    check_options(f"The {kind} {name}", options, [option.name for option in fields(cls)])
     made: Entry = cls(**options)
     return made

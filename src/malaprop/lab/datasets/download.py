@@ -25,12 +25,12 @@ from malaprop.lab.datasets.entries import (
     catalogue,
     dataset_named,
     datasets_folder,
-    digest_of,
     is_kept,
     keep,
     kept_files,
     private_folder,
 )
+from malaprop.lexicon.store import digest_of
 from malaprop.privacy.errors import DataError, FetchError, ParameterError
 from malaprop.privacy.progress import Progress, report, stage
 

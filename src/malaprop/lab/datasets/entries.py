@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
-from malaprop.lexicon.store import home
+from malaprop.lexicon.store import digest_of, home
 from malaprop.privacy.errors import DataError, OutputError, ParameterError, did_you_mean
 from malaprop.private_files import atomic_write, create
 
@@ -127,12 +127,6 @@ def is_kept(dataset: Dataset) -> bool:
     """Tell whether all files of a data set are there, by name and size."""
     paths = {_path_of(dataset, file): file.size for file in dataset.files}
     return all(path.is_file() and path.stat().st_size == size for path, size in paths.items())
-
-
-def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def kept_files(dataset: Dataset) -> dict[str, Path]:

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +24,6 @@ from malaprop.privacy.errors import DataError, ParameterError, did_you_mean
 
 Files = Mapping[str, Path]
 """The files of a data set by name, in the order of the catalogue."""
-Reader = Callable[[Dataset, Files], Any]
-_registry: dict[str, Reader] = {}
-readers: Mapping[str, Reader] = MappingProxyType(_registry)
-"""All readers by name."""
-_Data = TypeVar("_Data", bound="_Rows")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +52,7 @@ class _Rows:
     def _columns(self) -> list[tuple[str, tuple[Any, ...]]]:
         return [(f.name, getattr(self, f.name)) for f in fields(self) if f.name != "name"]
 
-    def rows(self: _Data, places: Sequence[int]) -> _Data:
+    def rows(self, places: Sequence[int]) -> Self:
         """Return the rows at some places, in that order.
 
         >>> LabelledTexts(name="two", texts=("a", "b"), labels=("x", "y")).rows([1]).texts
@@ -71,7 +65,7 @@ class _Rows:
         }
         return replace(self, **chosen)
 
-    def part(self: _Data, *names: str) -> _Data:
+    def part(self, *names: str) -> Self:
         """Return the rows of one or several parts, such as `train` and `dev`."""
         there = dict.fromkeys(self.splits)
         for name in names:
@@ -168,18 +162,7 @@ class DataFiles:
     paths: Mapping[str, Path]
 
 
-def reader(name: str) -> Callable[[Reader], Reader]:
-    """Register a function as the reader of that name."""
-
-    def register(function: Reader) -> Reader:
-        _registry[name] = function
-        return function
-
-    return register
-
-
 # Tables: rows whose columns stand somewhere in each file, as the entry says.
-
 
 _VALUES = {kind.__name__: kind for kind in (LabelledTexts, TextPairs, WordPairs, WordList)}
 _NUMBERS = ("scores", "numbers")
@@ -218,9 +201,7 @@ class TableLayout:
     """Patterns that are replaced in all fields."""
 
 
-@reader("table")
-def table(dataset: Dataset, files: Files) -> Any:
-    """Read rows as the options of the entry describe them."""
+def _table(dataset: Dataset, files: Files) -> Any:
     layout = TableLayout(**dataset.options)
     columns: dict[str, list[Any]] = {title: [] for title in (*layout.columns, *layout.from_name)}
     splits = []
@@ -323,14 +304,12 @@ def _content(path: Path) -> bytes:
 
 # Files that are no tables.
 
-
 _SWALLOWED = re.compile(r"\n(ham|spam)\t")
 _WINK_WORDS, _WINK_VECTORS = b'"words":', b',"vectors":{'
 _WINK_NUMBERS = re.compile(rb"\[([-+0-9.eE,]+)\]")
 
 
-@reader("sms")
-def sms(dataset: Dataset, files: Files) -> LabelledTexts:
+def _sms(dataset: Dataset, files: Files) -> LabelledTexts:
     """Read messages, take out those that others swallowed, and leave out duplicates.
 
     The file was written by a reader that took a quotation mark for the beginning of a field: some
@@ -346,8 +325,7 @@ def sms(dataset: Dataset, files: Files) -> LabelledTexts:
     return LabelledTexts(name=dataset.name, texts=tuple(labels), labels=tuple(labels.values()))
 
 
-@reader("outliers")
-def outliers(dataset: Dataset, files: Files) -> Puzzles:
+def _outliers(dataset: Dataset, files: Files) -> Puzzles:
     """Read a group of words, a blank line, and words that do not belong: a puzzle for each."""
     puzzles = []
     listed = chain.from_iterable(map(unbundled, files.values()))
@@ -358,14 +336,11 @@ def outliers(dataset: Dataset, files: Files) -> Puzzles:
     return Puzzles(name=dataset.name, members=members, odd=odd)
 
 
-@reader("files")
-def paths(dataset: Dataset, files: Files) -> DataFiles:
-    """Return the paths of checked files."""
+def _paths(dataset: Dataset, files: Files) -> DataFiles:
     return DataFiles(name=dataset.name, paths=dict(files))
 
 
-@reader("npy-vectors")
-def npy_vectors(dataset: Dataset, files: Files) -> WordVectors:
+def _npy_vectors(dataset: Dataset, files: Files) -> WordVectors:
     """Read a matrix in numpy's format, and the words of its rows from a column in Parquet."""
     import pyarrow.parquet as pq
 
@@ -374,8 +349,7 @@ def npy_vectors(dataset: Dataset, files: Files) -> WordVectors:
     return WordVectors(name=dataset.name, words=tuple(words), vectors=map_array(matrix))
 
 
-@reader("wink-vectors")
-def wink_vectors(dataset: Dataset, files: Files) -> WordVectors:
+def _wink_vectors(dataset: Dataset, files: Files) -> WordVectors:
     """Read winkNLP's JSON: a list of words, and for each one its numbers, norm and place.
 
     The file has 35 million numbers. It is read a list at a time: as objects of Python they would
@@ -401,3 +375,14 @@ def wink_vectors(dataset: Dataset, files: Files) -> WordVectors:
     if not given.all():
         raise other
     return WordVectors(name=dataset.name, words=tuple(words), vectors=vectors)
+
+
+readers: Mapping[str, Callable[[Dataset, Files], Any]] = {
+    "table": _table,
+    "sms": _sms,
+    "outliers": _outliers,
+    "files": _paths,
+    "npy-vectors": _npy_vectors,
+    "wink-vectors": _wink_vectors,
+}
+"""All readers by name."""
