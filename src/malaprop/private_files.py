@@ -62,8 +62,8 @@ def atomic_write(path: Path) -> Iterator[Path]:
     finally:
         if part.is_dir():
             shutil.rmtree(part, ignore_errors=True)
-        else:
-            part.unlink(missing_ok=True)
+        elif part.exists():
+            part.unlink()
 
 
 def _replace_folder(part: Path, path: Path) -> None:
