@@ -37,7 +37,7 @@ from malaprop.lexicon.formats import untrusted
 from malaprop.lexicon.formats.arrays import read_npz
 from malaprop.privacy import metrics
 from malaprop.privacy.arrays import Floats, Ids, blocks
-from malaprop.privacy.errors import LexiconError, OutputError, ParameterError
+from malaprop.privacy.errors import LexiconError, OutputError, checked_number, require_whole
 from malaprop.privacy.metrics import conformal
 from malaprop.privacy.progress import Progress, report
 
@@ -283,16 +283,10 @@ class TrainingSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            least = 0 if name in ("seed", "general") else 1
-            if name != "rate" and not value >= least:
-                raise ParameterError(
-                    f"The '{name}' of a training must be {least} or more. Got {value}."
-                )
-        if not 0.0 < self.rate <= 1.0:
-            raise ParameterError(
-                f"The 'rate' of a training must be above 0 and at most 1. Got {self.rate}."
-            )
+        for name in ("dimension", "epochs", "negatives", "general", "batch", "seed"):
+            require_whole(self, name, 0 if name in ("seed", "general") else 1)
+        limits = "above 0 and at most 1"
+        checked_number(self.rate, "'rate' of a training", limits, lambda rate: 0.0 < rate <= 1.0)
 
 
 @dataclass

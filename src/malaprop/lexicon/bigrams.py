@@ -22,15 +22,12 @@ from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import LexiconError, OutputError, ParameterError
 
-DISCOUNT = 0.75
-"""D, what is taken from each count of a pair and given to the pairs that were not seen."""
-ENOUGH = 0.5
-"""The share of a lexicon's words that must have a public count."""
-PAIRS = 1 << 28
-"""The most pairs in a model; web-scale lists have less than 1 % of that."""
 SKETCH = 1024
 """The most hashes in a sketch."""
-SHIPPED = {
+_DISCOUNT = 0.75  # D: taken from each count of a pair, and given to pairs that were not seen
+_ENOUGH = 0.5  # share of a lexicon's words that must have a public count
+_PAIRS = 1 << 28  # most pairs in a model; web-scale lists have less than 1 % of that
+_SHIPPED = {
     # english
     "0de8acae831d3288e87b442136ccaf003324bb5879ca972b9324daad04a37cfd": (
         "english-bigrams",
@@ -178,8 +175,7 @@ class BigramModel:
     def back_off(self) -> Floats:
         """λ(u), the weight of single words after each word, and after the start of a text."""
         totals = np.asarray(self.totals, dtype=np.float64)
-        listed = np.maximum(np.asarray(self.counts, dtype=np.float64) - DISCOUNT, 0.0)
-        sums = np.bincount(self._firsts, listed, len(totals))
+        sums = np.bincount(_firsts(self.offsets), self._discounted, len(totals))
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(totals > 0.0, 1.0 - np.minimum(sums / totals, 1.0), 1.0)
 
@@ -203,17 +199,20 @@ class BigramModel:
             )
 
     @property
-    def _firsts(self) -> Ids:
-        """The first word of each listed pair."""
-        offsets: Ids = np.asarray(self.offsets, dtype=np.int64)
-        return np.repeat(np.arange(len(offsets) - 1), offsets[1:] - offsets[:-1])
+    def _discounted(self) -> Floats:
+        return np.maximum(np.asarray(self.counts, dtype=np.float64) - _DISCOUNT, 0.0)
 
     @cached_property
     def _table(self) -> PairTable:
-        firsts, totals = self._firsts, np.asarray(self.totals, dtype=np.float64)
-        discounted = np.maximum(np.asarray(self.counts, dtype=np.float64) - DISCOUNT, 0.0)
-        shares: Values = (discounted / np.maximum(totals[firsts], 1.0)).astype(np.float32)
+        firsts, totals = _firsts(self.offsets), np.asarray(self.totals, dtype=np.float64)
+        shares: Values = (self._discounted / np.maximum(totals[firsts], 1.0)).astype(np.float32)
         return PairTable(firsts, np.asarray(self.nexts, dtype=np.int64), shares, len(self) + 1)
+
+
+def _firsts(offsets: Counts) -> Ids:
+    """Return the first word of each listed pair."""
+    places: Ids = np.asarray(offsets, dtype=np.int64)
+    return np.repeat(np.arange(len(places) - 1), places[1:] - places[:-1])
 
 
 def save_model(model: BigramModel, folder: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -261,7 +260,7 @@ def open_model(folder: str | os.PathLike[str]) -> BigramModel:
 
 def shipped_model(lexicon: Lexicon) -> BigramModel | None:
     """Return the model that ships for the words of a lexicon; None if there is none."""
-    folder, fingerprint = SHIPPED.get(words_digest(lexicon.words), ("", ""))
+    folder, fingerprint = _SHIPPED.get(words_digest(lexicon.words), ("", ""))
     if not folder:
         return None
     model = open_model(data_folder() / folder)
@@ -281,7 +280,7 @@ def _fit(arrays: dict[str, NDArray[Any]]) -> bool:
         all(array.ndim == 1 and array.dtype.kind in "iu" for array in arrays.values())
         and (len(totals), len(offsets), len(counts)) == (size + 1, size + 2, pairs)
         and 0 < size <= untrusted.WORDS
-        and pairs <= PAIRS
+        and pairs <= _PAIRS
         and len(sketch) <= SKETCH
         and offsets[0] == 0
         and offsets[-1] == pairs
@@ -293,8 +292,7 @@ def _fit(arrays: dict[str, NDArray[Any]]) -> bool:
         largest = size - 1 if array is nexts else _LARGEST
         if array.size and not 0 <= array.min() <= array.max() <= largest:
             return False
-    firsts = np.repeat(np.arange(size + 1), np.diff(offsets.astype(np.int64)).astype(np.int64))
-    sums = np.bincount(firsts, counts.astype(np.float64), size + 1)
+    sums = np.bincount(_firsts(offsets), counts.astype(np.float64), size + 1)
     return not (sums > totals.astype(np.float64) * (1.0 + 1e-9)).any()
 
 
@@ -312,7 +310,7 @@ def public_counts(words: Sequence[str]) -> Floats | None:
     """
     known = _english()
     counts = np.array([known.get(word, known.get(word.lower(), 0.0)) for word in words])
-    if np.count_nonzero(counts) < ENOUGH * len(counts):
+    if np.count_nonzero(counts) < _ENOUGH * len(counts):
         return None
     return np.where(counts > 0.0, counts, min(known.values()))
 

@@ -25,7 +25,13 @@ from numpy.typing import NDArray
 from malaprop.lexicon import store
 from malaprop.lexicon.search import NearestSearch
 from malaprop.privacy.arrays import Ids, blocks
-from malaprop.privacy.errors import LexiconError, ParameterError, check_options, require_whole
+from malaprop.privacy.errors import (
+    LexiconError,
+    ParameterError,
+    check_options,
+    checked_number,
+    require_whole,
+)
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.metrics import Angular, Euclidean
 from malaprop.privacy.progress import Progress, report
@@ -139,10 +145,9 @@ class GraphOptions:
             require_whole(self, name, least)
         # Floats, so that 10 and 10.0 are the same option, and the same graph.
         for name in ("anchor_weight", "cutoff"):
-            value: Any = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0:
-                raise ParameterError(f"The '{name}' of a word graph must be a number above 0.")
-            object.__setattr__(self, name, float(value))
+            what = f"'{name}' of a word graph"
+            value = checked_number(getattr(self, name), what, "a number above 0", lambda x: x > 0)
+            object.__setattr__(self, name, value)
         longest = max(1.0, self.anchor_weight)
         if math.isinf(longest) or longest > self.cutoff:
             raise ParameterError(

@@ -134,8 +134,7 @@ class Lexicon:
         """
         path = store.resolve(name_or_path)
         if not path.is_dir():
-            table = read(path)
-            return cls(table.words, table.vectors).with_kept_tables()
+            return cls(*read(path)).with_kept_tables()
         stored = store.load(path)
         return cls._of(
             _words=stored.words,

@@ -77,11 +77,11 @@ def test_no_fault(tmp_path: Path) -> None:
     """A number for a word, a no-break space and one dimension are all right."""
     path = tmp_path / "a.txt"
     path.write_bytes(b"5 3\n6 4\n7 5\n")
-    assert read(path).words == ("5", "6", "7")
+    assert read(path)[0] == ("5", "6", "7")
     path.write_bytes(b"2 1\n6 4\n7 5\n")
-    assert read(path).words == ("6", "7")  # a header: the next row has as many columns
+    assert read(path)[0] == ("6", "7")  # a header: the next row has as many columns
     path.write_bytes("a\xa0b 1 2\n".encode())
-    assert read(path).words == ("a\xa0b",)
+    assert read(path)[0] == ("a\xa0b",)
 
 
 def test_the_first_good_row_of_a_word_stays(tmp_path: Path) -> None:
@@ -96,12 +96,12 @@ def test_the_first_good_row_of_a_word_stays(tmp_path: Path) -> None:
 def test_zero_vectors_are_faults_where_direction_matters(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"a 1 2\nb 0 -0\nc 5 6\n")
-    assert read(path).words == ("a", "b", "c")
+    assert read(path)[0] == ("a", "b", "c")
     words, repairs = repaired(path, "angular")
     assert words == ["a", "c"]
     assert repairs.by_fault[FileFault.ZERO].first == (2,)
     with pytest.raises(LexiconError, match="line 2: zero vector"):
-        read(path, metric="angular")
+        list(screened_blocks(open_vector_file(path), metric="angular"))
 
 
 BINARY = binary(("a", "b", "c"), VECTORS[:3])

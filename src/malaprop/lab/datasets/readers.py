@@ -20,7 +20,7 @@ from malaprop.lab.datasets.archives import unbundled
 from malaprop.lab.datasets.entries import Dataset
 from malaprop.lexicon.formats.arrays import map_array
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.privacy.errors import DataError, ParameterError, did_you_mean
+from malaprop.privacy.errors import DataError, check_options
 
 Files = Mapping[str, Path]
 """The files of a data set by name, in the order of the catalogue."""
@@ -68,13 +68,7 @@ class _Rows:
     def part(self, *names: str) -> Self:
         """Return the rows of one or several parts, such as `train` and `dev`."""
         there = dict.fromkeys(self.splits)
-        for name in names:
-            if name not in there:
-                hint = did_you_mean(name, there)
-                listed = ", ".join(there) or "none"
-                raise ParameterError(
-                    f"The data set {self.name} has no part {name!r}.{hint} There are: {listed}."
-                )
+        check_options(f"The data set {self.name}", names, there, noun="part")
         return self.rows([place for place, split in enumerate(self.splits) if split in names])
 
 

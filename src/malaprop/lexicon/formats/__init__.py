@@ -8,7 +8,6 @@ itself by being defined. `read` is strict and serves `Lexicon.open`. `open_vecto
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +26,6 @@ from malaprop.privacy.errors import LexiconError
 
 __all__ = ["FileFault", "Repairs", "open_vector_file", "read", "recognise", "screened_blocks"]
 _PICKLES = tuple(bytes([0x80, protocol]) for protocol in range(2, 6))
-
-
-class WordsAndVectors(NamedTuple):
-    """All words and vectors of a file."""
-
-    words: tuple[str, ...]
-    vectors: NDArray[np.float32]
 
 
 def recognise(path: Path) -> type[VectorFile]:
@@ -81,20 +73,20 @@ def open_vector_file(
 
 
 def read(
-    path: Path, *, vocabulary: Path | None = None, metric: str = "euclidean"
-) -> WordsAndVectors:
-    """Read the words and vectors of a faultless file.
+    path: Path, *, vocabulary: Path | None = None
+) -> tuple[tuple[str, ...], NDArray[np.float32]]:
+    """Return the words and vectors of a faultless file.
 
     Raises LexiconError at the first fault. The vectors are read-only.
     """
-    file = open_vector_file(path, vocabulary=vocabulary, strict=True)
+    file = open_vector_file(path, vocabulary=vocabulary)
     words: list[str] = []
     # A bytearray grows in place; a list of arrays would need twice the memory.
     values = bytearray()
-    for block in screened_blocks(file, metric=metric):
+    for block in screened_blocks(file):
         if block.words:  # there may be blank lines only, or the header
             words += block.words
             values += np.ascontiguousarray(block.vectors).data.cast("B")
     vectors = np.frombuffer(values, dtype=np.float32).reshape(len(words), file.dimension)
     vectors.flags.writeable = False
-    return WordsAndVectors(tuple(words), vectors)
+    return tuple(words), vectors
