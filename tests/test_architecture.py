@@ -36,7 +36,7 @@ def test_every_exported_name_is_found_and_listed(package: str) -> None:
 
 
 def test_modules_find_files_beside_themselves_only() -> None:
-    """A module that counts folders upwards loses its files when it moves: see `data_folder`."""
+    """A module that counts folders upwards loses its files when it moves: see `malaprop.data`."""
     counted = re.compile(r"__file__\)?(\.resolve\(\))?\.parent(s\[|\.parent)")
     files = _code(ROOT / "src")
     assert len(files) > 100

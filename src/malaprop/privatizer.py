@@ -14,7 +14,7 @@ from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.arrays import Ids
 from malaprop.privacy.best_guess import BestGuess, KeptShare, best_guess_of, kept_share
 from malaprop.privacy.channel import Channel
-from malaprop.privacy.errors import ParameterError, several_texts
+from malaprop.privacy.errors import ParameterError, require_text, several_texts
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.randomness import SECURE, checked_rng, label, secure_rng
@@ -37,7 +37,7 @@ from malaprop.release import (
 from malaprop.text.kinds import ValueForm
 from malaprop.text.kinds.grammar import read_value, split_values
 from malaprop.text.language import LANGUAGES
-from malaprop.text.missing import MaybeText, is_missing, map_non_null, require_text
+from malaprop.text.missing import MaybeText, is_missing, map_non_null
 from malaprop.text.parser import Secrets, Templates, TextParser
 from malaprop.text.policy import Policy, TextOptions, policy_with
 from malaprop.text.public import Span

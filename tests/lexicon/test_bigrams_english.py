@@ -49,7 +49,7 @@ def test_changed_bytes_are_refused(
     content = bytearray((changed / "unigrams.npy").read_bytes())
     content[-8] ^= 1
     (changed / "unigrams.npy").write_bytes(content)
-    monkeypatch.setattr(bigrams, "data_folder", lambda: tmp_path)
+    monkeypatch.setattr(bigrams, "DATA", tmp_path)
     with pytest.raises(LexiconError, match="not those that ship"):
         shipped_model(english)
 

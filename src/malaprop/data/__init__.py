@@ -2,11 +2,5 @@
 
 from pathlib import Path
 
-
-def data_folder() -> Path:
-    """Return the folder of the files that ship. Other modules may move; this one stays with them.
-
-    >>> (data_folder() / "english" / "words.txt").is_file()
-    True
-    """
-    return Path(__file__).parent
+DATA = Path(__file__).parent
+"""The folder of the files that ship. Other modules may move; this one stays with them."""

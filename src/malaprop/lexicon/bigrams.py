@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.data import data_folder
+from malaprop.data import DATA
 from malaprop.lexicon.formats import untrusted
 from malaprop.lexicon.formats.arrays import is_folder, map_folder, write_folder
 from malaprop.lexicon.lexicon import Lexicon
@@ -263,7 +263,7 @@ def shipped_model(lexicon: Lexicon) -> BigramModel | None:
     folder, fingerprint = _SHIPPED.get(words_digest(lexicon.words), ("", ""))
     if not folder:
         return None
-    model = open_model(data_folder() / folder)
+    model = open_model(DATA / folder)
     if model.fingerprint != fingerprint:
         raise LexiconError(
             f"The bigrams of {lexicon.name or 'the lexicon'} are not those that ship with this "

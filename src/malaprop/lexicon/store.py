@@ -24,7 +24,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.data import data_folder
+from malaprop.data import DATA
 from malaprop.lexicon.formats import open_vector_file, untrusted
 from malaprop.lexicon.formats.arrays import map_array, read_npz
 from malaprop.lexicon.formats.rows import Repairs, screened_blocks
@@ -333,7 +333,7 @@ def home() -> Path:
 
 def embedded() -> dict[str, Path]:
     """Return the lexicons that come with the package, by name."""
-    return _compiled_in(data_folder())
+    return _compiled_in(DATA)
 
 
 def imported() -> dict[str, Path]:

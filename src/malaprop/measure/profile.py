@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.data import data_folder
+from malaprop.data import DATA
 from malaprop.measure.bayes import (
     BEST_GUESS,
     bayes_success,
@@ -31,7 +31,7 @@ from malaprop.privacy.randomness import seeded_rng
 # The figures were measured by tools/build_context_figures.py, for mechanisms with their usual
 # parameters on `english`. They depend on public text alone, so that they can stand in a report.
 
-_FILE = data_folder() / "context-figures.json"
+_FILE = DATA / "context-figures.json"
 
 
 @dataclass(frozen=True, kw_only=True)

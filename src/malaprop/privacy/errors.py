@@ -114,6 +114,12 @@ def type_name(value: object) -> str:
     return type(value).__name__
 
 
+def require_text(text: object) -> None:
+    """Refuse what is not a text."""
+    if not isinstance(text, str):
+        raise ParameterError(f"A text must be a string. Got {type(text).__name__}.")
+
+
 def several_texts(texts: Any, name: str) -> Iterable[Any]:
     """Return several texts as they are; refuse what yields something else, such as a table.
 

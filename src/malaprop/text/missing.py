@@ -27,12 +27,6 @@ def is_missing(value: Any) -> bool:
     return kind.__name__ in ("NAType", "NaTType") and kind.__module__.startswith("pandas.")
 
 
-def require_text(text: object) -> None:
-    """Refuse what is not a text."""
-    if not isinstance(text, str):
-        raise ParameterError(f"A text must be a string. Got {type(text).__name__}.")
-
-
 def map_non_null(
     texts: Iterable[Any], name: str, convert: Callable[[list[str]], list[_Result]]
 ) -> list[Any]:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.data import data_folder
+from malaprop.data import DATA
 from malaprop.privacy.errors import LexiconError
 from malaprop.text.language import ENGLISH
 
@@ -177,14 +177,14 @@ def _letters() -> Hashes:
     return letters
 
 
-FOLDER = data_folder() / "vocabulary"
+FOLDER = DATA / "vocabulary"
 TABLE = "table.bin"
 SHA256 = "1095a0bfc36866d7d70c37e6ae297de6d077914dcdd77019c37193a2343803da"
 """The digest of the table: another file is not used."""
-TARGETS = data_folder() / "english" / "words.txt"
+TARGETS = DATA / "english" / "words.txt"
 TARGETS_SHA256 = "7ee50d1bff36f3b1cf5233dfe58d940af6c8ceb1c0d692913bb3ac13d95f8ca8"
 """The words of `english`, in order of their ids."""
-NEAREST = data_folder() / "english" / "nearest.npy"
+NEAREST = DATA / "english" / "nearest.npy"
 NEAREST_SHA256 = "42f3740641088cb9b3b4ead6b98aa0bf7c56ecc6aaac3169b0c9c014b6056760"
 """The nearest words of each word of `english`, by its own vectors, the nearest first."""
 COST_UNIT = 13
