@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 # Cells that were measured before, kept in the user's cache folder, a file each.
 
 
+_KEPT: Final = ("measure", "value", "error", "setting", "missing", "freedom")
+
+
 @dataclass(frozen=True)
 class Cells:
     """Keeps what cells measured, so that a study that was stopped resumes where it was."""
@@ -46,23 +49,16 @@ class Cells:
             value = json.loads(self._path(key).read_text("utf-8"))
             if value["key"] != json.loads(_text(key)):
                 return None
-            return [  # those of an older version have no degrees of freedom
-                replace(
-                    Measurement.with_error(
-                        *(figure[name] for name in ("measure", "value", "error", "freedom")),
-                        **figure["setting"],
-                    ),
-                    missing=figure["missing"],
-                )
-                for figure in value["figures"]
+            # Those of an older version have no degrees of freedom, and are measured again.
+            return [
+                Measurement(**{name: figure[name] for name in _KEPT}) for figure in value["figures"]
             ]
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def keep(self, key: Mapping[str, Any], figures: Iterable[Measurement]) -> None:
         """Keep the figures of a cell."""
-        names = ("measure", "value", "error", "setting", "missing", "freedom")
-        plain = [{name: getattr(figure, name) for name in names} for figure in figures]
+        plain = [{name: getattr(figure, name) for name in _KEPT} for figure in figures]
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}.part")
@@ -367,8 +363,9 @@ class _Bench:
 def _finite(figure: Measurement) -> Measurement:
     """Return the figure with plain numbers, and None for what is not a number."""
     value = figure.value if isinstance(figure.value, str) else _number(figure.value)
-    plain = Measurement.with_error(figure.measure, value, _number(figure.error), figure.freedom)
-    return replace(plain, setting=dict(figure.setting), missing=figure.missing)
+    error = None if value is None else _number(figure.error)
+    freedom = None if value is None else figure.freedom
+    return replace(figure, value=value, setting=dict(figure.setting), error=error, freedom=freedom)
 
 
 def _number(value: float | None) -> float | None:

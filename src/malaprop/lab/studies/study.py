@@ -332,35 +332,22 @@ class Measurement:
     """A figure that a cell measures: a number, with its error if it has one, or a text."""
 
     measure: str
-    figure: Estimate | Value
+    value: Value
     setting: Setting = field(default_factory=dict)
     """What this figure adds to the setting of its cell, such as the bin of a histogram."""
     missing: str = ""
     """The data set that this figure lacks, if the cell has other figures; empty if none."""
+    error: float | None = None
+    """One standard error, if one is known."""
+    freedom: float | None = None
+    """The degrees of freedom of the error. Without them, it decides nothing."""
 
     @classmethod
     def with_error(
         cls, measure: str, value: Value, error: float | None, freedom: float | None, **setting: Any
     ) -> Self:
         """Return a figure with one standard error and its degrees of freedom, if there are any."""
-        if (error, freedom) == (None, None) or not isinstance(value, int | float):
-            return cls(measure, value, setting)
-        return cls(measure, Estimate.of_errors(value, (error, freedom)), setting)
-
-    @property
-    def value(self) -> Value:
-        """The figure without its error."""
-        return self.figure.value if isinstance(self.figure, Estimate) else self.figure
-
-    @property
-    def error(self) -> float | None:
-        """One standard error, if one is known."""
-        return self.figure.errors[0][0] if isinstance(self.figure, Estimate) else None
-
-    @property
-    def freedom(self) -> float | None:
-        """The degrees of freedom of the error. Without them, it decides nothing."""
-        return self.figure.errors[0][1] if isinstance(self.figure, Estimate) else None
+        return cls(measure, value, setting, error=error, freedom=freedom)
 
 
 Cell = Callable[["Run", Setting, Generator], Iterable[Measurement]]
