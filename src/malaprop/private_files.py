@@ -445,6 +445,13 @@ def remove(path: Path) -> None:
         os.unlink(path)
 
 
+def write_through(file: BinaryIO, data: bytes) -> None:
+    """Write data, and wait until it is on the disk."""
+    file.write(data)
+    file.flush()
+    os.fsync(file.fileno())
+
+
 def sync_folder(folder: Path) -> None:
     """Flush a folder's names to the disk, where the system can open a folder."""
     with contextlib.suppress(OSError):
@@ -554,9 +561,7 @@ def _make(path: Path) -> None:
     new = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
     try:
         with os.fdopen(create(new), "wb") as file:
-            file.write(secrets.token_bytes(_SECRET_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
+            write_through(file, secrets.token_bytes(_SECRET_BYTES))
         try:
             os.link(new, path)  # a rename would replace the secret of another run
         except FileExistsError:

@@ -8,10 +8,11 @@ from pathlib import Path
 from tests.fuzz.mutations import mutated
 from tests.fuzz.record_files import CANARY, MAKERS
 
+from malaprop.files.formats import registry
 from malaprop.files.texts import read_labelled
 from malaprop.privacy.errors import MalapropError
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet")
+FORMATS = [name for name, kind in registry.items() if kind.has_columns]
 
 
 def fuzz(cases: int, seed: int) -> dict[str, int]:

@@ -180,12 +180,12 @@ def privatize_on_spark(
             "--engine spark takes one folder or file, and writes one folder: name it with  "
             "-o OUTPUT"
         )
+    from malaprop.files.formats import registry
     from malaprop.files.run import Job, check_report
     from malaprop.files.staging import Staging
     from malaprop.private_files import OWNER_ONLY
     from malaprop.report.page import page_file
     from malaprop.report.run_report import Clock, run_page
-    from malaprop.spark import FORMATS
 
     clock = Clock(command)
     # URLs stay; paths are given in full, as Spark's processes work in other folders.
@@ -193,8 +193,9 @@ def privatize_on_spark(
         path if "://" in path else os.path.abspath(path) for path in (inputs[0], output)
     )
     name = format_ or _format_of(source)
-    if name not in FORMATS:
-        raise ParameterError(f"--engine spark reads {', '.join(FORMATS)}: this is {name}")
+    known = [each for each, kind in registry.items() if kind.spark]
+    if name not in known:
+        raise ParameterError(f"--engine spark reads {', '.join(known)}: this is {name}")
     shape = layout(name)
     check_report(report, [Job(source, target)])
     from malaprop.integrations.spark import privatize_files

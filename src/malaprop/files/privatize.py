@@ -35,6 +35,7 @@ from malaprop.files.run import (
     ignore,
     plan_jobs,
     staged_run,
+    total_size,
 )
 from malaprop.files.staging import check_output
 from malaprop.files.workers import BatchDraw, Item, WorkerPool, available_cores, draw_all
@@ -224,7 +225,7 @@ class _TextRun:
         # A single batch cannot be stopped in the middle: a journal would hold nothing. Nor are
         # there workers to share draws with.
         # The size of a packed file does not tell how much is in it.
-        size = _total(self._jobs)
+        size = total_size(self._jobs)
         packed = any(compression_of(job.source) for job in self._jobs)
         self._long = size is None or size > SMALLEST_BATCH or packed
 
@@ -262,7 +263,7 @@ class _TextRun:
     def complete(self, run: Run) -> list[FileRecord]:
         """Make all outputs that are left; return what was in their files."""
         jobs = [self._jobs[output.number] for output in run.left]
-        total = _total(jobs)
+        total = total_size(jobs)
         title = Path(jobs[0].source).name if len(jobs) == 1 else f"{len(jobs)} files"
         if jobs:
             run.warn(*self.draw.privatizer.warnings)
@@ -312,12 +313,6 @@ class _TextRun:
         known = None not in sizes
         share(sum(max(1.0, size / batch_characters(size)) for size in sizes if size and known))
         return share
-
-
-def _total(jobs: list[TextJob]) -> int | None:
-    """Return the size of all inputs, if it is known."""
-    sizes = [job.size for job in jobs]
-    return None if None in sizes else sum(size or 0 for size in sizes)
 
 
 def setting_text(value: object) -> str:

@@ -34,6 +34,7 @@ from malaprop.private_files import (
     remove,
     subkey,
     sync_folder,
+    write_through,
 )
 
 _FORMAT: Final = 2
@@ -236,9 +237,7 @@ def write_record(final: Path, header: Header) -> None:
         descriptor = create_locked(new, path)
         try:
             with os.fdopen(descriptor, "wb") as file:
-                file.write(header.line())
-                file.flush()
-                os.fsync(file.fileno())
+                write_through(file, header.line())
                 os.replace(new, path)
         except BaseException:
             new.unlink(missing_ok=True)
@@ -419,6 +418,4 @@ def seal(path: Path, final: Path, whole: Stamp) -> None:
     """Record, before an output gets its name, that all is drawn, and its stamp."""
     flags = os.O_WRONLY | os.O_APPEND
     with output_errors(path), os.fdopen(open_ours(side_path(final), flags), "ab") as file:
-        file.write(_line(_SEAL, json.dumps(whole).encode()))
-        file.flush()
-        os.fsync(file.fileno())
+        write_through(file, _line(_SEAL, json.dumps(whole).encode()))

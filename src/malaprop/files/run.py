@@ -138,6 +138,12 @@ def plan_jobs(
     return jobs
 
 
+def total_size(jobs: Sequence[Job]) -> int | None:
+    """Return the size of all inputs, if it is known."""
+    sizes = [job.size for job in jobs]
+    return None if None in sizes else sum(size or 0 for size in sizes)
+
+
 def check_source(source: str | Path) -> None:
     """Refuse an input that is a folder, or not there."""
     if Path(source).is_dir():

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from malaprop.files.formats.file_format import REMEDY, AnyReader, Layout, Pair, naming, unpacked
-from malaprop.files.run import TextJob, plan_jobs
+from malaprop.files.run import TextJob, plan_jobs, total_size
 from malaprop.privacy.errors import DataError, ParameterError
 
 Listener = Callable[[int, int | None], None]
@@ -44,8 +44,7 @@ def read_texts(
 
     layout = partial(Layout, columns=tuple(columns), encoding=encoding)
     jobs = [plan_jobs([source], os.devnull, format, layout)[0] for source in inputs]
-    sizes = [job.size for job in jobs]
-    total = None if None in sizes else sum(size or 0 for size in sizes)
+    total = total_size(jobs)
     return texts()
 
 

@@ -230,11 +230,14 @@ def _attempt(work: Work, key: Any, texts: list[str]) -> Any:
     except MemoryError:
         return MemoryError()
     except BaseException as error:  # such as the panics of libraries in Rust
-        # Its message may quote the text, and need not survive a pickle.
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
-        kind = type(error).__name__
-        return WorkerError(f"internal error in a worker: {kind} at {place}; please report it")
+        return WorkerError(internal_error(error, "a worker"))
+
+
+def internal_error(error: BaseException, process: str) -> str:
+    """Say what failed where, without the error's message: it may quote the text."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+    return f"internal error in {process}: {type(error).__name__} at {place}; please report it"
 
 
 # The one loop that every text of a file goes through.

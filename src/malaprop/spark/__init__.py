@@ -2,8 +2,3 @@
 
 Needs the extra `spark`; `malaprop.integrations.spark` is the door.
 """
-
-from typing import Final
-
-FORMATS: Final = ("parquet", "csv", "tsv", "jsonl")
-"""The formats that Spark reads and writes."""

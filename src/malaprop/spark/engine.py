@@ -105,7 +105,7 @@ def draw_files(
             )
 
     # Spark decides where files are cut when the work begins: so it must be done in the context.
-    table = layout.format == "parquet"
+    table = layout.kind.spark == "table"
     with _set(spark, _COLUMNS if table else _UNCUT):
         frame = _columns(spark, paths, layout) if table else _lines(spark, paths, layout)
         return draw(frame, layout, privatizer, target, force=force, check=check)
@@ -125,7 +125,7 @@ def draw(
     `check` is called when all is written, before the folder gets its name.
     """
     spark = frame.sparkSession
-    table = layout.format == "parquet"
+    table = layout.kind.spark == "table"
     schema = _plain(frame.schema) if table else StructType().add(LINE, StringType())
     if table:
         _check_columns(schema, layout)
@@ -160,7 +160,7 @@ def draw(
 
 def _write(frame: "DataFrame", path: str, layout: Layout) -> None:
     writer = frame.write.options(**_COMMIT).mode("error")
-    if layout.format == "parquet":
+    if layout.kind.spark == "table":
         writer.parquet(path)
     else:
         writer.option("lineSep", "\n").text(path)
@@ -287,7 +287,7 @@ def _lines(spark: "SparkSession", paths: list[str], layout: Layout) -> "DataFram
             f"in {layout.format}: privatize these folders one by one, or use Parquet."
         )
     _check_all_read(spark, paths, lines)
-    if layout.format == "jsonl":
+    if layout.kind.spark == "lines":
         return lines
     about = functions.col("_metadata")
     whole = (about.file_block_start == 0) & (about.file_block_length == about.file_size)

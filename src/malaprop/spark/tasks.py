@@ -7,8 +7,6 @@ after the other from that process's generator, which gives out no number twice.
 
 import io
 import math
-import os
-import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -21,6 +19,7 @@ from pyspark import Accumulator, AccumulatorParam, SparkContext
 from malaprop._version import __version__
 from malaprop.files.formats.file_format import BATCH_CHARACTERS, Faults, FileCopy, Layout, naming
 from malaprop.files.formats.parquet import checked_rows, slices, text_slices
+from malaprop.files.workers import internal_error
 from malaprop.privacy.errors import DataError, MalapropError
 from malaprop.privacy.guarantee import Guarantee
 from malaprop.privacy.mechanism import Mechanism
@@ -155,7 +154,7 @@ class Task:
             opened = _prepared.cache_info().misses
             self._privatizer = _prepared(self.plan.kit)
             self.tally.seen["prepared"] += _prepared.cache_info().misses - opened
-            if self.plan.layout.format == "parquet":
+            if self.plan.layout.kind.spark == "table":
                 yield from self._rows(batches)
             else:
                 for source in self._sources(batches):
@@ -163,12 +162,7 @@ class Task:
         except (MalapropError, MemoryError) as error:
             raise error.with_traceback(None) from None
         except Exception as error:
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
-            kind = type(error).__name__
-            raise MalapropError(
-                f"internal error in a task: {kind} at {place}; please report it"
-            ) from None
+            raise MalapropError(internal_error(error, "a task")) from None
 
     def _draw(self, texts: list[str]) -> list[str]:
         if not texts:
@@ -205,7 +199,7 @@ class Task:
         A line of JSON is a record, so a task can have any of them, and reads many at a time. A
         record of separated values may have several lines, so a task has one whole file, or none.
         """
-        if self.plan.layout.format == "jsonl":
+        if self.plan.layout.kind.spark == "lines":
             for batch in batches:
                 column = _bytes_of(batch)
                 for start, length in slices(len(column), [column], BATCH_CHARACTERS):

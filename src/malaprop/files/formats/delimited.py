@@ -158,6 +158,7 @@ class _DelimitedReader(RecordReader):
     """
 
     newline = ""
+    spark = "files"  # a record may have several lines
 
     def open(self) -> None:
         super().open()

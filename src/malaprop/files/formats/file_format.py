@@ -260,6 +260,8 @@ class Reader(ABC, Generic[_BatchT]):
     """Whether such files may be packed as a whole (`.gz`, `.zst`)."""
     seeks: ClassVar[bool] = False
     """Whether the source must be seekable: it is not read from start to end."""
+    spark: ClassVar[Literal["", "table", "lines", "files"]] = ""
+    """What Spark may give a task of it: rows of a table, any lines, or whole files alone."""
 
     def __init_subclass__(cls, *, name: str = "", **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -200,6 +200,7 @@ class _JsonlReader(RecordReader, name="jsonl"):
     """Reads a file of JSON objects, which need not have the same keys."""
 
     suffixes = (".jsonl", ".ndjson")
+    spark = "lines"
 
     def open(self) -> None:
         super().open()

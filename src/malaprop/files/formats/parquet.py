@@ -287,6 +287,7 @@ class _ParquetReader(Reader[_RowBatch], name="parquet"):
     suffixes = (".parquet", ".pq")
     packable = False  # it is compressed inside
     seeks = True  # its index stands at the end
+    spark = "table"
 
     def open(self) -> None:
         if not self.source.seekable():
