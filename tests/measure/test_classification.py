@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 
 from malaprop import TEM, Lexicon, Privatizer, seeded_rng
-from malaprop.measure.classification import (
-    Classification,
-    classify,
-    private_copies,
-    random_splits,
-)
+from malaprop.measure.classification import Classification, private_copies, random_splits
 from malaprop.privacy.errors import DataError, ParameterError
 
 WORDS = ["good", "fine", "great", "bad", "poor", "awful"]
@@ -53,18 +48,19 @@ def test_random_words_still_have_the_length_of_texts(lexicon: Lexicon) -> None:
     assert lengths.random_words["private"].value > 0.8
 
 
-def test_runs_share_their_splits_and_a_given_split_is_used(lexicon: Lexicon) -> None:
-    scored = task(lexicon, "ngrams", split=(range(60), range(60, 120)), runs=2)
-    assert scored.about_runs == ("2 noise draws, one split: 60 texts to train on and 60 to test on")
+def test_each_run_has_a_private_copy_and_a_split_of_its_own(lexicon: Lexicon) -> None:
+    scored = task(lexicon, "ngrams", runs=2)
+    assert scored.about_runs == (
+        "2 noise draws, each with a random split of its own: 90 texts to train on and 30 to test on"
+    )
     seen: list[int] = []
 
     def swapped(texts: list[str]) -> list[str]:
         seen.append(len(texts))
         return [text.replace("good", "bad") for text in texts]
 
-    first, second = scored(swapped)
+    first, _ = scored(swapped)
     assert seen == [120, 120]
-    assert first.spread == second.spread == 0.0
     assert first.to_dict()["floors"]["majority"]["value"] == 0.5
 
 
@@ -103,17 +99,14 @@ def test_labels_that_cannot_be_learnt_are_refused(
 
 
 def test_bad_parameters_are_refused(lexicon: Lexicon) -> None:
-    private = Privatizer(lexicon, TEM(epsilon=1.0))
     with pytest.raises(ParameterError, match=r"Unknown model 'ngram'\. Did you mean 'ngrams'"):
-        classify(private, TEXTS, LABELS, model="ngram")
+        task(lexicon, "ngram")
     with pytest.raises(ParameterError, match="`runs` must be 1 or more"):
-        classify(private, TEXTS, LABELS, runs=0)
+        task(lexicon, "ngrams", runs=0)
     with pytest.raises(ParameterError, match="`test` must be a share"):
-        classify(private, TEXTS, LABELS, test=1.0)
-    with pytest.raises(ParameterError, match="twice"):
-        task(lexicon, "ngrams", split=([0, 1], [1, 2]))
+        task(lexicon, "ngrams", test=1.0)
     with pytest.raises(DataError, match="20 texts or more"):
-        classify(private, TEXTS[:8], LABELS[:8])
+        Classification(TEXTS[:8], LABELS[:8], lexicon)
 
 
 def test_without_scikit_learn_the_error_names_the_extra() -> None:

@@ -333,8 +333,7 @@ class Classification:
     the class that is most frequent in the training part (`majority`).
 
     There are `runs` runs. Each has noise of its own and a random split of its own, stratified by
-    class, with a share of `test` to test on. All mechanisms get the same splits. With `split`, the
-    places to train on and to test on, the runs differ in their noise alone.
+    class, with a share of `test` to test on. All mechanisms get the same splits.
 
     `model` is `ngrams` or `centroids`. `policy` is that of the privatizer: it says what random
     words leave as it is. `rng` draws splits and random words.
@@ -351,7 +350,6 @@ class Classification:
         model: str = "ngrams",
         runs: int = RUNS,
         test: float = TEST,
-        split: tuple[Sequence[int] | Ids, Sequence[int] | Ids] | None = None,
         policy: Policy | None = None,
         rng: Generator | None = None,
     ) -> None:
@@ -363,18 +361,13 @@ class Classification:
         self.texts, self.runs = list(several_texts(texts, "classification")), runs
         self._classes = class_numbers(labels, len(self.texts))
         self._model = model_named(model, lexicon)
-        self._fixed = split is not None
-        self._splits = (
-            random_splits(self._classes, test, runs, rng)
-            if split is None
-            else [_given(split, len(self.texts))] * runs
-        )
+        self._splits = random_splits(self._classes, test, runs, rng)
         self._random = random_words(lexicon, policy or Policy(), rng)
         self.classes = int(self._classes.max()) + 1
         """How many different labels there are."""
         self.trained = len(self._splits[0].train)
         """How many texts a model is trained on."""
-        self._shared = 0.0 if self._fixed else self._splits[0].shared
+        self._shared = self._splits[0].shared
         self._steps = [step for step in _STEPS if self._can_learn_from(step)]
 
     @property
@@ -384,7 +377,7 @@ class Classification:
         own = "with a random split" if self.runs == 1 else "each with a random split of its own"
         tested = len(self._splits[0].test)
         sizes = f"{self.trained:,} texts to train on and {tested:,} to test on"
-        return f"{draws}, {'one split' if self._fixed else own}: {sizes}"
+        return f"{draws}, {own}: {sizes}"
 
     @cached_property
     def majority(self) -> Estimate:
@@ -473,30 +466,3 @@ class Classification:
     @cached_property
     def _clean(self) -> Any:
         return self._model.features(self.texts)
-
-
-def classify(
-    private: Privatizer,
-    texts: Sequence[str],
-    labels: Sequence[object],
-    *,
-    progress: Progress | None = None,
-    **options: Any,
-) -> tuple[TaskResult, TaskResult]:
-    """Return how often a classifier is right that was trained on private texts.
-
-    The first result is for clean texts to test on, the second for private ones. `options` are those
-    of `Classification`, which prepares the same for several mechanisms.
-    """
-    task = Classification(texts, labels, private.lexicon, policy=private.policy, **options)
-    return task(private, progress)
-
-
-def _given(split: tuple[Sequence[int] | Ids, Sequence[int] | Ids], texts: int) -> Split:
-    train, test = (np.asarray(part, dtype=np.int64) for part in split)
-    both = np.concatenate([train, test])
-    if not len(train) or not len(test) or both.min() < 0 or both.max() >= texts:
-        raise ParameterError("`split` must name places of texts to train on and to test on.")
-    if len(np.unique(both)) < len(both):
-        raise ParameterError("`split` must not name a text twice.")
-    return Split(train=train, test=test)
