@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import VECTORS, WORDS, Cli, Ended
 
 from malaprop import registry
-from malaprop.privacy.guarantee import rounded_up
+from malaprop.report.promise import factor
 
 
 def explain(cli: Cli, lexicon: Path, word: str, *options: str, epsilon: str = "2") -> Ended:
@@ -60,7 +60,7 @@ def test_what_an_observer_can_infer(cli: Cli, lexicon_file: Path) -> None:
     distance = math.dist(VECTORS["cold"], VECTORS["cool"])
     assert "“cold” stays as it is with probability" in flat
     assert f"against “cool” (distance {distance:.2f}) change by a factor of at most" in flat
-    assert f"at most {rounded_up(math.exp(2 * distance))} (in fact " in flat
+    assert f"at most {factor(2 * distance)} (in fact " in flat
     assert "10 other words" in flat
     assert "ε = 2 (metric-dp): between any two words of the lexicon" in flat
 

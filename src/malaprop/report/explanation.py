@@ -18,11 +18,12 @@ from malaprop.privacy.best_guess import (
     kept_share,
 )
 from malaprop.privacy.errors import ParameterError
-from malaprop.privacy.guarantee import Guarantee, rounded_up
+from malaprop.privacy.guarantee import Guarantee
 from malaprop.privacy.randomness import secure_rng
 from malaprop.privacy.word_graph import graph_of
 from malaprop.recipe import LexiconChoice, MechanismChoice, choose
 from malaprop.report.page import Bullets, Page, Section, Table, named, opened, render
+from malaprop.report.promise import written_factor
 from malaprop.text.policy import Policy, TextOptions, policy_with
 from malaprop.text.tokens import tokenize
 from malaprop.text.treatment import Action, BoundPolicy
@@ -323,15 +324,15 @@ def _told_apart(explained: Explanation, rival: Rival) -> str:
     pair = f"“{own}” against “{other}” ({_apart(rival.distance, explained)})"
     if rival.bound is None:
         return f"Nothing is promised for {pair}."
-    exact = f" (in fact {_factor(rival.odds)})" if rival.odds is not None else ""
+    exact = f" (in fact {written_factor(rival.odds)})" if rival.odds is not None else ""
     if delta:
         return (
             f"The chances of any set of outputs, for {pair}, differ by a factor of at most "
-            f"{_factor(rival.bound)}, and by a δ of {delta:.3g} beyond that."
+            f"{written_factor(rival.bound)}, and by a δ of {delta:.3g} beyond that."
         )
     return (
         f"Whatever comes out, the odds of {pair} change by a factor of at most "
-        f"{_factor(rival.bound)}{exact}."
+        f"{written_factor(rival.bound)}{exact}."
     )
 
 
@@ -376,10 +377,3 @@ def _distance(distance: float, explained: Explanation) -> str:
 
 def _percent(p: float) -> str:
     return f"{100 * p:.3g}%"
-
-
-def _factor(odds: float) -> str:
-    """Format a factor with a few digits, rounded up."""
-    if 100 <= odds < 1e7:
-        return f"{math.ceil(odds):,}"
-    return rounded_up(odds) if math.isfinite(odds) else "inf"

@@ -78,6 +78,7 @@ VALUES = (
     "Numbers, dates and times are protected in the same way: the farther apart two of them are, "
     "the less, and without a limit. Identifiers and addresses are made up: only their shape stays."
 )
+_LARGEST = 25.0  # a loss in nats beyond which a factor is written as a power of e
 _CLEAR = 6.0  # a loss in nats beyond which two words can be told apart
 
 
@@ -160,9 +161,15 @@ def factor(loss: float) -> str:
     >>> factor(1.5), factor(15.0)
     ('4.49', '3.27 million')
     """
-    if loss > 25.0:
-        return f"e^{rounded_up(loss)}"
-    most = math.exp(loss)
+    return f"e^{rounded_up(loss)}" if loss > _LARGEST else written_factor(math.exp(loss))
+
+
+def written_factor(most: float) -> str:
+    """Return a factor, rounded up, as people write numbers."""
+    if math.isinf(most):
+        return "inf"
+    if most > math.exp(_LARGEST):
+        return f"e^{rounded_up(math.log(most))}"
     for size, unit in ((1e9, "billion"), (1e6, "million")):
         if most >= size:
             return f"{rounded_up(most / size, 3)} {unit}"
