@@ -73,22 +73,22 @@ _BLURRED = 1e-6  # a rounding error, as a share or in nats, that could hide an e
 class Audit:
     """The result of an audit; `str()` says it in words."""
 
-    worst_ratio: float
+    worst_ratio: float = math.nan
     """The worst loss over what the guarantee allows for that pair: at most 1 if it is true.
 
     For a guarantee with a δ, it is the worst true δ over the δ allowed. NaN if nothing is known.
     """
-    at_most: float
+    at_most: float = math.inf
     """An upper bound on the worst ratio: the ratio itself, or infinite if nothing is proved."""
-    pair: tuple[str, str] | None
+    pair: tuple[str, str] | None = None
     """The two words that are easiest to tell apart."""
-    output: str | None
+    output: str | None = None
     """The output that tells them apart best; None if outputs are vectors."""
-    holds: bool | None
+    holds: bool | None = None
     """Whether the guarantee is true; None if that is undecided."""
-    loss: float
+    loss: float = math.nan
     """The loss of that pair in nats, or its δ."""
-    allowed: float
+    allowed: float = math.nan
     """What the guarantee allows for that pair."""
     method: str
     """How it was computed."""
@@ -199,22 +199,13 @@ def _audit(channel: Channel | PathChannel, ids: Ids | None, progress: Progress |
         elif isinstance(channel, VectorChannel):
             evidence = _of_noise(channel, ids, progress)
         else:
-            evidence = _unknown("there is no exact computation for this channel")
+            unknown = "there is no exact computation for this channel"
+            return Audit(method=unknown, guarantee=guarantee)
     except _UndecidedError as undecided:
-        evidence = _unknown(str(undecided))
+        return Audit(method=str(undecided), guarantee=guarantee)
     worst, method, doubt = evidence.worst, evidence.method, evidence.doubt
     if worst is None:
-        return Audit(
-            worst_ratio=math.nan,
-            at_most=math.inf,
-            pair=None,
-            output=None,
-            holds=None,
-            loss=math.nan,
-            allowed=math.nan,
-            method=doubt,
-            guarantee=guarantee,
-        )
+        return Audit(method=doubt, guarantee=guarantee)
     holds: bool | None = worst.ratio <= 1.0 + evidence.tolerance
     if guarantee.kind is Kind.NONE:
         compared = "" if guarantee.delta else "compared with ε·d, since "
@@ -237,10 +228,6 @@ def _audit(channel: Channel | PathChannel, ids: Ids | None, progress: Progress |
         method=method,
         guarantee=guarantee,
     )
-
-
-def _unknown(reason: str) -> Evidence:
-    return Evidence(worst=None, method="", doubt=reason)
 
 
 def _name(channel: Channel | PathChannel, place: int) -> str:
