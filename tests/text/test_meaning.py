@@ -96,7 +96,7 @@ def test_words_are_mapped_together_as_they_are_alone() -> None:
 def test_so_are_any_words(words: list[str]) -> None:
     for lexicon in (WORDS, ACCENTED):
         assert lexicon.map_all(words) == [lexicon.map(word) for word in words]
-        assert lexicon._routes(words) == list(map(lexicon._route, words))
+        assert lexicon._routes(words) == [lexicon._routes([word])[0] for word in words]
 
 
 class TestOtherLexicons:

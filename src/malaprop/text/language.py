@@ -49,7 +49,7 @@ class Language:
     ordinal_suffix: Callable[[int], str]
     """Return the suffix that a number takes as an ordinal."""
     stand_ins: Mapping[str, str]
-    """Words for web addresses, e-mail addresses and mentions."""
+    """Words for web addresses, e-mail addresses, mentions, symbols and flags."""
     dull_names: frozenset[str]
     """Words of Unicode names that do not tell what a symbol shows."""
     short_parts: frozenset[str]
@@ -312,7 +312,13 @@ ENGLISH = Language(
     parts_of_values=frozenset({*_MONTH_WORDS, _BEFORE_MONTH, *_HALVES, *"".join(_HALVES)}),
     ordinal="(?i:st|nd|rd|th)",
     ordinal_suffix=_ordinal_suffix,
-    stand_ins={"url": "website", "email": "email", "mention": "user"},
+    stand_ins={
+        "url": "website",
+        "email": "email",
+        "mention": "user",
+        "symbol": "symbol",
+        "flag": "flag",
+    },
     dull_names=frozenset(_DULL_NAMES.split()),
     short_parts=frozenset(_SHORT_PARTS.split()),
     not_heads=frozenset((_SHORT_PARTS + _NOT_HEADS).split()),

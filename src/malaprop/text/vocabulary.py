@@ -19,7 +19,7 @@ from enum import StrEnum
 from functools import cache, cached_property, lru_cache
 from operator import getitem
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +43,7 @@ Hashes = NDArray[np.uint64]
 _BASE = 0x9E3779B97F4A7C15
 _FACTOR = 0xD6E8FEB86659FD93
 _WORD = (1 << 64) - 1
-# Numpy takes arrays without dimensions in less time than numbers.
-_HALF, _FACTOR_64 = (np.array(number, dtype=np.uint64) for number in (32, _FACTOR))
+_Hash = TypeVar("_Hash", int, Hashes)
 
 
 def hash_of(word: str) -> int:
@@ -67,71 +66,62 @@ _TERMS = [
 ]
 
 
-def hashes_of(words: Sequence[str]) -> Hashes:
-    """Return `hash_of` of each word; none may be empty, or longer than `LONGEST`."""
-    lengths = np.array(list(map(len, words)), dtype=np.int64)
-    starts = np.cumsum(lengths) - lengths
-    codes = _codes("".join(words))
-    codes *= _powers()[np.arange(len(codes)) - np.repeat(starts, lengths)]
-    hashes: Hashes = np.add.reduceat(codes, starts) if len(words) else codes
-    return hashes
+def mixed(value: _Hash) -> _Hash:
+    """Return a number whose first 32 bits are the key of a hash, or of each; 8 are its check."""
+    return (value ^ value >> 32) * _FACTOR & _WORD  # type: ignore[return-value]  # uint64 stays so
 
 
-def mixed(value: int) -> int:
-    """Return a number whose first 32 bits are the key of a hash; the next 8 are its check."""
-    return (value ^ value >> 32) * _FACTOR & _WORD
+def part_hashes(words: Sequence[str]) -> Hashes:
+    """Return the hashes of all parts of words of one length, a row each; see `part_bounds`."""
+    return _codes(words) @ _part_weights(len(words[0]))
 
 
-def mixed_all(hashes: Hashes) -> Hashes:
-    """Return `mixed` of each hash."""
-    numbers = hashes >> _HALF
-    numbers ^= hashes
-    numbers *= _FACTOR_64
-    return numbers
+def edit_hashes(words: Sequence[str]) -> Hashes:
+    """Return the hashes of all edits of words of one length, a row each.
 
-
-def hashes_around(words: Sequence[str], *, parts: bool = True, edits: bool = True) -> Hashes:
-    """Return the hashes of all parts of words of one length, then those of all their edits.
-
-    There is a row for each word. `part_bounds` lists the parts. An edit deletes a letter, swaps
-    two neighbours, replaces a letter, or inserts one; `edit` makes the edited word.
+    An edit deletes a letter, swaps two neighbours, replaces a letter, or inserts one; `edit` makes
+    the edited word.
     """
-    weights, columns, letters = _moves(len(words[0]), parts, edits)
-    if len(words) == 1:  # no more than needed: most of the time of one word is that of calls
-        sums: Hashes = _codes(words[0]).dot(weights)
-        return (sums[columns] + letters if edits else sums)[None]
-    sums = _codes("".join(words)).reshape(len(words), -1) @ weights
-    return sums.take(columns, axis=1) + letters if edits else sums
+    weights, columns, letters = _edit_weights(len(words[0]))
+    return (_codes(words) @ weights).take(columns, axis=1) + letters
 
 
-def _codes(text: str) -> Hashes:
-    if text.isascii():
-        return np.frombuffer(text.encode("ascii"), np.uint8).astype(np.uint64)
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
+def _codes(words: Sequence[str]) -> Hashes:
+    """Return the letters of words of one length as numbers, a row each."""
+    letters = "".join(words).encode("utf-32-le", "surrogatepass")
+    return np.frombuffer(letters, "<u4").astype(np.uint64).reshape(len(words), -1)
+
+
+def _weights(places: NDArray[np.int64]) -> Hashes:
+    """Return what letters are multiplied with that move to other places; -1: they are dropped."""
+    weights: Hashes = np.append(_powers(), np.uint64(0))[places]
+    return weights
 
 
 @cache
-def _moves(size: int, parts: bool, edits: bool) -> tuple[Hashes, NDArray[np.int64], Hashes]:
-    """Return how parts and edits hash: weights of the letters, then columns, and what they add.
+def _part_weights(size: int) -> Hashes:
+    letter = np.arange(size)[:, None]
+    starts, ends = (np.array(bounds[:-1], dtype=np.int64) for bounds in part_bounds(size))
+    return _weights(np.where((letter >= starts) & (letter < ends), letter - starts, -1))
 
-    Each part and each edit moves the letters of a word to other places, or drops them, and may add
-    a letter. All that add a letter at one place share a column of weights.
+
+@cache
+def _edit_weights(size: int) -> tuple[Hashes, NDArray[np.int64], Hashes]:
+    """Return how edits hash: weights of the letters, then columns, and what they add.
+
+    All edits that add a letter at one place share a column of weights.
     """
     letter, at, gap = np.arange(size)[:, None], np.arange(size), np.arange(size + 1)
-    starts, ends = _part_bounds(size)
-    in_parts = np.where((letter >= starts) & (letter < ends), letter - starts, -1)
     deleted = np.where(letter == at, -1, letter - (letter > at))
     swapped = letter + (letter == at[:-1]) - (letter == at[1:])
     replaced, inserted = np.where(letter == at, -1, letter), letter + (letter >= gap)
-    plain = [in_parts] * parts + [deleted, swapped] * edits
-    places = np.concatenate(plain + [replaced, inserted] * edits, axis=1)
-    # The last one stands for letters that are dropped: place -1.
-    weights = np.append(_powers(), np.uint64(0))[places]
-    alone = np.arange(sum(some.shape[1] for some in plain))
+    places = np.concatenate([deleted, swapped, replaced, inserted], axis=1)
+    alone = np.arange(2 * size - 1)
     shared = np.arange(len(alone), places.shape[1]).repeat(len(LETTERS))
-    added = (_letters()[:size].ravel(), _letters()[: size + 1].ravel()) * edits
-    letters = np.concatenate((np.zeros(len(alone), dtype=np.uint64), *added))
-    return weights, np.append(alone, shared), letters
+    codes = np.array(list(map(ord, LETTERS)), dtype=np.uint64)
+    added = _powers()[np.append(at, gap), None] * codes
+    letters = np.append(np.zeros(len(alone), dtype=np.uint64), added)
+    return _weights(places), np.append(alone, shared), letters
 
 
 def edit(word: str, place: int) -> str:
@@ -154,14 +144,8 @@ def part_bounds(size: int) -> tuple[list[int], list[int]]:
 
     They are in order of their ends. The last one is none: it ends before it starts.
     """
-    starts, ends = _part_bounds(size)
-    return [*starts.tolist(), size], [*ends.tolist(), 0]
-
-
-@cache
-def _part_bounds(size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     lasts, starts = np.tril_indices(size, -2)
-    return starts, lasts + 1
+    return [*starts.tolist(), size], [*(lasts + 1).tolist(), 0]
 
 
 @cache
@@ -169,14 +153,8 @@ def _powers() -> Hashes:
     return np.array([pow(_BASE, i, 1 << 64) for i in range(LONGEST + 2)], dtype=np.uint64)
 
 
-@cache
-def _letters() -> Hashes:
-    """Return what each letter adds at each place: (places, letters)."""
-    codes: NDArray[Any] = np.array(list(map(ord, LETTERS)), dtype=np.uint64)
-    letters: Hashes = _powers()[:, None] * codes
-    return letters
-
-
+LANGUAGE = ENGLISH
+"""The language of the vocabulary."""
 FOLDER = DATA / "vocabulary"
 TABLE = "table.bin"
 SHA256 = "1095a0bfc36866d7d70c37e6ae297de6d077914dcdd77019c37193a2343803da"
@@ -195,11 +173,6 @@ _HEADER = 32
 _FILTER_BITS = 23
 _OTHER_BITS = 24  # of an entry, after those of the word
 _WORD_MASK = (1 << 64) - (1 << _OTHER_BITS)
-# Numpy takes arrays without dimensions in less time than numbers.
-_FILTER_SHIFT, _WORD_MASK_64, _LIMIT = (
-    np.array(number, dtype=np.uint64)
-    for number in (64 - _FILTER_BITS, _WORD_MASK, 1 << _OTHER_BITS)
-)
 
 Listed = tuple[int, int]
 """A listed word: which of some hashes is its own, and its entry."""
@@ -258,21 +231,21 @@ class Vocabulary:
 
     def listed(self, hashes: Hashes) -> list[Listed]:
         """Return which hashes are those of words, and the entries of these words."""
-        numbers = mixed_all(hashes)
+        numbers = mixed(hashes)
         # The filter rules out most of them without a search.
-        likely = self._filter[(numbers >> _FILTER_SHIFT).view(np.int64)].nonzero()[0]
+        likely = self._filter[(numbers >> 64 - _FILTER_BITS).view(np.int64)].nonzero()[0]
         numbers = numbers[likely]
-        numbers &= _WORD_MASK_64
+        numbers &= _WORD_MASK
         entries = self.entries.take(self.entries.searchsorted(numbers), mode="clip")
         numbers ^= entries
-        known = (numbers < _LIMIT).nonzero()[0]
+        known = (numbers < 1 << _OTHER_BITS).nonzero()[0]
         return list(zip(likely[known].tolist(), entries[known].tolist(), strict=True))
 
     @cached_property
     def _filter(self) -> NDArray[np.bool_]:
         """Whether the number of any word begins with these bits."""
         has = np.zeros(1 << _FILTER_BITS, dtype=np.bool_)
-        has[(self.entries >> _FILTER_SHIFT).view(np.int64)] = True
+        has[(self.entries >> 64 - _FILTER_BITS).view(np.int64)] = True
         return has
 
     @cached_property
@@ -383,7 +356,7 @@ def _head(word: str, last: Mapping[int, Hit]) -> tuple[Part | None, bool]:
             end = hit[0]
     shortest = 1 if whole else _LONG_ENOUGH
     for text, entry in parts:
-        if len(text) >= shortest and text not in ENGLISH.not_heads:
+        if len(text) >= shortest and text not in LANGUAGE.not_heads:
             return (text, entry), whole
     return parts[0] if whole and parts else None, whole
 
@@ -481,27 +454,11 @@ class Meaning:
         own: int = (self._near_of if near else self._direct_of)[target_of(entry)]
         return own if own >= 0 else None
 
-    def find_all(self, words: Sequence[str]) -> dict[str, int]:
-        """Return what `find` does, for those words that lead to the lexicon.
-
-        No word may be empty, or longer than `LONGEST`.
-        """
-        owns = self._direct_of
-        listed = self._table.listed(hashes_of(words))
-        return {words[i]: own for i, entry in listed if (own := owns[target_of(entry)]) >= 0}
-
-    def repair(self, word: str) -> Route | None:
-        """Return what a word is a misspelling of, or a compound of; the likelier one, not both.
+    def repair(self, words: Iterable[str]) -> dict[str, Route | None]:
+        """Return what words are misspellings of, or compounds of; the likelier one, not both.
 
         A misspelling is one edit from a listed word, the most frequent one. Of a compound counts
         the last part that is no function word. Letters that are in no part may be left over.
-        """
-        return self._repaired([word])[0]
-
-    def repair_all(self, words: Iterable[str]) -> dict[str, Route | None]:
-        """Return what `repair` does for each word.
-
-        Words of one length are searched together, which is faster than one by one.
         """
         by_length: dict[int, list[str]] = {}
         for word in words:
@@ -509,39 +466,24 @@ class Meaning:
         repairs: dict[str, Route | None] = {}
         for some in by_length.values():
             for start in range(0, len(some), _TOGETHER):
-                few = some[start : start + _TOGETHER]
-                repairs.update(zip(few, self._repaired(few), strict=True))
+                repairs |= self._repaired(some[start : start + _TOGETHER])
         return repairs
 
-    def _repaired(self, words: Sequence[str]) -> list[Route | None]:
-        """Repair words of one length."""
-        if len(words[0]) < _LONG:
-            return self._repaired_at_once(words)
-        listed = self._listed(hashes_around(words, edits=False))
-        heads = [cheapest_head(*each, self._short) for each in zip(words, listed, strict=True)]
-        unsure = [word for word, head in zip(words, heads, strict=True) if not _is_sure(word, head)]
-        around = self._listed(hashes_around(unsure, parts=False)) if unsure else []
+    def _repaired(self, words: Sequence[str]) -> dict[str, Route | None]:
+        """Repair words of one length, which are searched together."""
+        parts = self._listed(part_hashes(words))
+        heads = {
+            word: cheapest_head(word, own, self._short)
+            for word, own in zip(words, parts, strict=True)
+        }
+        unsure = [word for word in words if not _is_sure(word, heads[word])]
+        around = self._listed(edit_hashes(unsure)) if unsure else []
         edits = dict(zip(unsure, around, strict=True))
-        return [
-            self._likelier(word, head, edits.get(word, ()))
-            for word, head in zip(words, heads, strict=True)
-        ]
+        return {word: self._likelier(word, heads[word], edits.get(word, ())) for word in words}
 
-    def _repaired_at_once(self, words: Sequence[str]) -> list[Route | None]:
-        """Search for parts and edits of short words together: faster than one after the other."""
-        count = len(part_bounds(len(words[0]))[0]) - 1
-        repaired = []
-        for word, listed in zip(words, self._listed(hashes_around(words)), strict=True):
-            first_edit = bisect_left(listed, (count,))
-            head = cheapest_head(word, listed[:first_edit], self._short)
-            repaired.append(self._likelier(word, head, listed[first_edit:], count))
-        return repaired
-
-    def _likelier(
-        self, word: str, head: Head, edits: Iterable[Listed], first: int = 0
-    ) -> Route | None:
+    def _likelier(self, word: str, head: Head, edits: Iterable[Listed]) -> Route | None:
         cost, part, _ = head
-        spelling, entry = _cheapest_edit(word, edits, first, _MOST if part is None else cost)
+        spelling, entry = _cheapest_edit(word, edits, _MOST if part is None else cost)
         if spelling:
             return Route(self._id(entry), Way.CORRECTED, spelling)
         if part is None:
@@ -555,8 +497,6 @@ class Meaning:
         if self._gaps:
             listed = [each for each in listed if self._id(each[1]) >= 0]
         count, width = hashes.shape
-        if count == 1:
-            return [listed]
         rows: list[list[Listed]] = [[] for _ in range(count)]
         for hit, entry in listed:
             row, column = divmod(hit, width)
@@ -566,7 +506,7 @@ class Meaning:
     @cached_property
     def _short(self) -> dict[str, int]:
         """The short parts of compounds that lead to the lexicon: their entries."""
-        entries = {word: self._table.entry(word) for word in ENGLISH.short_parts}
+        entries = {word: self._table.entry(word) for word in LANGUAGE.short_parts}
         return {
             word: entry
             for word, entry in entries.items()
@@ -592,16 +532,16 @@ def _is_sure(word: str, head: Head) -> bool:
     return len(word) >= _LONG and whole and cost <= _SURE * len(word)
 
 
-def _cheapest_edit(word: str, edits: Iterable[Listed], first: int, most: int) -> tuple[str, int]:
+def _cheapest_edit(word: str, edits: Iterable[Listed], most: int) -> tuple[str, int]:
     """Return the cheapest edit of a word that costs at most so much, and the entry of the result.
 
-    Edits are counted from `first` on. Another first letter makes an edit dearer.
+    Another first letter makes an edit dearer.
     """
     best, best_entry, best_spelling = most, _NO_ENTRY, ""
     for cost, entry, number in sorted([(cost_of(entry), entry, hit) for hit, entry in edits]):
         if _EDIT + cost > best:
             break
-        spelling = edit(word, number - first)
+        spelling = edit(word, number)
         own = _EDIT + _FIRST_LETTER * (spelling[0] != word[0]) + cost
         if (own, entry) < (best, best_entry):
             best, best_entry, best_spelling = own, entry, spelling

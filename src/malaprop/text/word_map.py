@@ -23,9 +23,8 @@ Ties go to the word with the lowest id. `MAP_VERSION` changes whenever the map d
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from unicodedata import category, name, normalize
 
 import numpy as np
@@ -33,9 +32,9 @@ from numpy.typing import NDArray
 
 from malaprop.privacy.errors import ParameterError
 from malaprop.text import vocabulary
-from malaprop.text.language import ENGLISH
+from malaprop.text.language import ENGLISH, Language
 from malaprop.text.tokens import TokenKind, kind_of
-from malaprop.text.vocabulary import LONGEST, SHORTEST_REPAIRED, Meaning, Route, Way
+from malaprop.text.vocabulary import SHORTEST_REPAIRED, Meaning, Route, Way
 
 # Normalize spellings: without capitals, and without accents.
 
@@ -157,13 +156,10 @@ MAP_VERSION = f"2, vocabulary {vocabulary.SHA256[:12]}"
 _NEAREST_LETTERS = 32  # that repairs and the nearest spelling look at: a limit bounds their time
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
-_LookedUp = Mapping[str, int | None]
-"""Spellings, and what they count as in the large vocabulary, if it has them."""
-_NOTHING: _LookedUp = MappingProxyType({})
 _DRAWN_OUT = re.compile(r"(.)\1{2,}")
 
 
-def readings(token: str) -> tuple[str, ...]:
+def readings(token: str, language: Language = ENGLISH) -> tuple[str, ...]:
     """Return the words that a token is read as, the best first.
 
     >>> readings("www.example.org"), readings("1999"), readings("#Flu"), readings("Flu")
@@ -175,27 +171,28 @@ def readings(token: str) -> tuple[str, ...]:
     if token.isascii():
         body = text.removeprefix("#")
         if body.isalnum():  # a word or a hashtag: it has no sign of any other kind
-            return (body,) if body.isalpha() else ENGLISH.number_words(body) or (body,)
+            return (body,) if body.isalpha() else language.number_words(body) or (body,)
     # Folding would turn "™" into two letters.
     elif kind_of(symbols := token.casefold()[:LIMIT]) is TokenKind.EMOJI:
-        return _names(symbols)
+        return _names(symbols, language)
     kind = kind_of(text)
-    if kind in ENGLISH.stand_ins:
-        return (ENGLISH.stand_ins[kind],)
+    if kind in language.stand_ins:
+        return (language.stand_ins[kind],)
     if kind is TokenKind.HASHTAG:
-        return readings(text[1:])
+        return readings(text[1:], language)
     if any(map(str.isalnum, text)):
-        return ENGLISH.number_words(bare(text)) or (text,)
-    return _names(text)
+        return language.number_words(bare(text)) or (text,)
+    return _names(text, language)
 
 
-def _names(symbols: str) -> tuple[str, ...]:
+def _names(symbols: str, language: Language) -> tuple[str, ...]:
     """Return the words of the first symbol's Unicode name, dull ones last; then "symbol"."""
+    stand_in = language.stand_ins["symbol"]
     full_name = next(filter(None, (name(symbol, "") for symbol in symbols)), "")
     if full_name.startswith("REGIONAL INDICATOR"):
-        return ("flag", "symbol")
+        return (language.stand_ins["flag"], stand_in)
     words = filter(None, re.split("[^a-z]+", full_name.lower()))
-    return (*sorted(words, key=ENGLISH.dull_names.__contains__), "symbol")
+    return (*sorted(words, key=language.dull_names.__contains__), stand_in)
 
 
 class WordMap:
@@ -212,7 +209,9 @@ class WordMap:
     Without `meaning` the large vocabulary is left out: tokens are then mapped by spelling alone.
     """
 
-    def __init__(self, words: Sequence[str], *, meaning: bool = True) -> None:
+    def __init__(
+        self, words: Sequence[str], language: Language = ENGLISH, *, meaning: bool = True
+    ) -> None:
         if len(words) == 0:
             raise ParameterError("The 'words' parameter of WordMap must hold a word. Got none.")
         self._ids = _folded_ids(words)
@@ -220,7 +219,8 @@ class WordMap:
         for folded in itertools.filterfalse(str.isascii, self._ids):
             self._bare_ids.setdefault(bare(folded), self._ids[folded])
         self._spellings = list(self._ids)
-        self._uses_meaning = meaning
+        self._language = language
+        self._uses_meaning = meaning and language.name == vocabulary.LANGUAGE.name
 
     def __getstate__(self) -> dict[str, object]:
         # What can be made again need not travel.
@@ -240,66 +240,37 @@ class WordMap:
 
     def map(self, token: str) -> int:
         """Return the id of the word that stands for the token; there always is one."""
-        word_id = self.lookup(token)
-        return self._route(token).id if word_id is None else word_id
+        return self.route(token).id
 
     def route(self, token: str) -> Route:
         """Return the word that stands for the token, and how the map found it."""
         word_id = self.lookup(token)
-        return self._route(token) if word_id is None else Route(word_id, Way.LISTED, "")
+        return self._routes([token])[0] if word_id is None else Route(word_id, Way.LISTED, "")
 
     def map_all(self, tokens: Sequence[str]) -> list[int]:
         """Return what `map` does for each of some tokens; for many unknown ones it is faster."""
-        routes = self.lookup_all(tokens)
-        unknown = [token for token, word_id in zip(tokens, routes, strict=True) if word_id is None]
+        ids = self.lookup_all(tokens)
+        unknown = [token for token, word_id in zip(tokens, ids, strict=True) if word_id is None]
         searched = iter(self._routes(unknown))
-        return [next(searched).id if word_id is None else word_id for word_id in routes]
+        return [next(searched).id if word_id is None else word_id for word_id in ids]
 
-    def _route(self, token: str) -> Route:
-        route = self._read(token)
-        if not isinstance(route, str):
-            return route
-        meaning, letters = self._meaning, _repairable(route)
-        repaired = meaning.repair(letters) if meaning is not None and letters else None
-        return self._nearest(route) if repaired is None else repaired
-
-    def _routes(self, tokens: Sequence[str]) -> list[Route]:
-        known = self._looked_up(tokens)
-        read = [self._directly(token, known) or self._read(token, known) for token in tokens]
+    def _routes(self, tokens: Iterable[str]) -> list[Route]:
+        read = list(map(self._read, tokens))
         damaged = {route: _repairable(route) for route in read if isinstance(route, str)}
         repairs: dict[str, Route | None] = {}
         if self._meaning is not None:
-            repairs = self._meaning.repair_all(set(filter(None, damaged.values())))
+            repairs = self._meaning.repair(set(filter(None, damaged.values())))
         routes = {
             route: repairs.get(letters) or self._nearest(route)
             for route, letters in damaged.items()
         }
         return [routes[route] if isinstance(route, str) else route for route in read]
 
-    def _looked_up(self, tokens: Iterable[str]) -> _LookedUp:
-        """Look plain words up in the vocabulary, all at once: what each counts as, if anything."""
-        if self._meaning is None:
-            return {}
-        plain = (token.lower() for token in tokens if token.isascii() and token.isalpha())
-        words = [word for word in dict.fromkeys(plain) if len(word) <= LONGEST]
-        return {**dict.fromkeys(words), **self._meaning.find_all(words)}
-
-    def _directly(self, token: str, known: _LookedUp) -> Route | None:
-        """Return the route of a plain word that the vocabulary has, as `_read` does."""
-        spelling = token.lower()
-        word_id = known.get(spelling) if token.isascii() else None
-        if word_id is None or self._find(spelling) is not None:
-            return None
-        return Route(word_id, Way.MEANING, spelling)
-
-    def _read(self, token: str, known: _LookedUp = _NOTHING) -> Route | str:
-        """Return the word that a token is a form of; if there is none, the letters to repair.
-
-        What is `known` need not be looked up again.
-        """
-        words = readings(token)
+    def _read(self, token: str) -> Route | str:
+        """Return the word that a token is a form of; if there is none, the letters to repair."""
+        words = readings(token, self._language)
         for reading in words:
-            if (route := self._as_form(reading, known)) is not None:
+            if (route := self._as_form(reading)) is not None:
                 return route
         word = words[-1]
         if not word.isalpha():
@@ -312,27 +283,16 @@ class WordMap:
                     return Route(word_id, Way.FORM, spelling)
         return letters
 
-    def _as_form(self, reading: str, known: _LookedUp) -> Route | None:
+    def _as_form(self, reading: str) -> Route | None:
         """Try a reading and its forms: in the lexicon, then in the vocabulary."""
-        if (route := self._sought(reading, known)) is not None:
-            return route
-        for spelling in _forms(reading):
-            if (route := self._sought(spelling, known)) is not None:
-                return route
-        if self._meaning is not None and self._meaning.steps:
-            for spelling in (reading, *_forms(reading)):
-                if (word_id := self._meaning.find(spelling, near=True)) is not None:
+        meaning = self._meaning
+        for near in (False, True) if meaning is not None and meaning.steps else (False,):
+            for spelling in itertools.chain((reading,), _forms(reading, self._language)):
+                if (word_id := self._find(spelling)) is not None:
+                    return Route(word_id, Way.FORM, spelling)
+                if meaning and (word_id := meaning.find(spelling, near=near)) is not None:
                     return Route(word_id, Way.MEANING, spelling)
         return None
-
-    def _sought(self, spelling: str, known: _LookedUp) -> Route | None:
-        if (word_id := self._find(spelling)) is not None:
-            return Route(word_id, Way.FORM, spelling)
-        if spelling in known:
-            word_id = known[spelling]
-        elif self._meaning is not None:
-            word_id = self._meaning.find(spelling)
-        return None if word_id is None else Route(word_id, Way.MEANING, spelling)
 
     def _find(self, spelling: str) -> int | None:
         word_id = self._ids.get(spelling)
@@ -367,24 +327,24 @@ def _folded_ids(words: Sequence[str]) -> dict[str, int]:
     return ids
 
 
-def _forms(reading: str) -> Iterable[str]:
+def _forms(reading: str, language: Language) -> Iterable[str]:
     """Return the spellings that a reading is tried as, the best first.
 
     Without accents ("naïve" is tried as "naive"), contraction or possessive, inflection, and digits
     or punctuation.
     """
     if reading.isascii() and reading.isalpha():  # there is nothing else to drop
-        return ENGLISH.base_forms(reading)
+        return language.base_forms(reading)
     word = bare(reading)
     return itertools.chain(
         () if reading.isascii() else (word,),
-        ENGLISH.without_clitic(word),
-        ENGLISH.base_forms(word),
-        _letters_alone(word),
+        language.without_clitic(word),
+        language.base_forms(word),
+        _letters_alone(word, language),
     )
 
 
-def _letters_alone(word: str) -> Iterator[str]:
+def _letters_alone(word: str, language: Language) -> Iterator[str]:
     """Drop digits and punctuation: "covid19" is tried as "covid", "o'clock" as "clock"."""
     runs = _NO_LETTERS.split(word)
     if len(runs) == 1:
@@ -392,7 +352,7 @@ def _letters_alone(word: str) -> Iterator[str]:
     long_runs = (run for run in runs if len(run) >= 3)
     for spelling in ("".join(runs), *sorted(long_runs, key=len, reverse=True)):
         yield spelling
-        yield from ENGLISH.base_forms(spelling)
+        yield from language.base_forms(spelling)
 
 
 def _repairable(letters: str) -> str:
