@@ -157,9 +157,11 @@ def run(arguments: list[str]) -> int:
 def _told(error: BaseException) -> int:
     """Say what went wrong, and return the exit code."""
     from malaprop.cli.terminal import say
+    from malaprop.files import KEPT
 
-    message, code = _last_words(error)
-    say(f"malaprop: {with_flag_names(message)}", err=True)
+    message, code = _explained(error)
+    kept = f"; {KEPT}" if KEPT in getattr(error, "__notes__", ()) else ""
+    say(f"malaprop: {with_flag_names(message + kept)}", err=True)
     return code
 
 
@@ -196,14 +198,6 @@ def _invoked(arguments: list[str]) -> int:
     except typer.Exit as done:
         return done.exit_code
     return 0
-
-
-def _last_words(error: BaseException) -> tuple[str, int]:
-    """Return the message and the exit code for an error."""
-    from malaprop.files import KEPT
-
-    message, code = _explained(error)
-    return f"{message}; {KEPT}" if KEPT in getattr(error, "__notes__", ()) else message, code
 
 
 def _explained(error: BaseException) -> tuple[str, int]:

@@ -538,7 +538,7 @@ class _Markdown(_Renderer):
 
     def section(self, section: Section, content: str, depth: int) -> str:
         if section.folded:
-            summary = f"<summary>{_html_text(section.title)}</summary>"
+            summary = f"<summary>{_Html().text(section.title)}</summary>"
             return f"<details>\n{summary}\n\n{content}\n\n</details>"
         anchor = f'<a id="{escape(section.anchor)}"></a>\n\n' if section.anchor else ""
         return f"{anchor}{'#' * depth} {self.text(section.title)}\n\n{content}"
@@ -600,15 +600,6 @@ figcaption { font-size: .88rem; color: #44525f; }
 _WIDE = 3  # columns beyond which a row becomes a list on a narrow screen
 
 
-def _html_text(plain: str) -> str:
-    """Return a text of a page as HTML."""
-    parts = _CODE.split(printable(plain))
-    return "".join(
-        f"<code>{escape(part)}</code>" if place % 2 else escape(part)
-        for place, part in enumerate(parts)
-    )
-
-
 class _Html(_Renderer):
     join = "\n"
 
@@ -637,7 +628,11 @@ class _Html(_Renderer):
         return self.joined(parts)
 
     def text(self, plain: str) -> str:
-        return _html_text(plain)
+        parts = _CODE.split(printable(plain))
+        return "".join(
+            f"<code>{escape(part)}</code>" if place % 2 else escape(part)
+            for place, part in enumerate(parts)
+        )
 
     def paragraph(self, text: str) -> str:
         return f"<p>{self.text(text)}</p>"
