@@ -174,20 +174,16 @@ def prior_of(option: str | None) -> str | dict[str, float] | None:
     for line in filter(None, _lines(str(option), "--prior")):
         word, _, number = line.rpartition(" ")
         try:
-            numbers[word.strip()] = _weight(number)
+            weight = float(number)
         except ValueError:
+            weight = math.nan
+        if not 0.0 <= weight < math.inf:
             raise ParameterError(
                 f"A line of {option} does not read  WORD NUMBER: --prior needs a number of 0 or "
                 "more for each word"
-            ) from None
+            )
+        numbers[word.strip()] = weight
     return numbers
-
-
-def _weight(text: str) -> float:
-    number = float(text)
-    if not 0.0 <= number < math.inf:
-        raise ValueError
-    return number
 
 
 def page_profile(

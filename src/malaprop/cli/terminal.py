@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from malaprop.cli.main import ignore_signals, with_flag_names
-from malaprop.privacy.errors import printable
+from malaprop.privacy.errors import ParameterError, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,8 +42,6 @@ def command_line(context: typer.Context) -> str:
 
 def refuse_given(context: typer.Context, needed: str, *names: str) -> None:
     """Refuse options that were given without the one that they go with."""
-    from malaprop.privacy.errors import ParameterError
-
     for name in names:
         source = context.get_parameter_source(name)
         if source is not None and source.name != "DEFAULT":
