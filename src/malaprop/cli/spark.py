@@ -37,15 +37,8 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-def on_spark(master: str, work: Callable[["SparkSession"], Result], *, quiet: bool) -> Result:
-    """Work with the active Spark session, or with a new one that ends afterwards."""
-    from pyspark.sql import SparkSession
-
-    return _Errand(master, work, SparkSession.getActiveSession(), quiet=quiet).done()
-
-
 class _Errand(Generic[Result]):
-    """Work on Spark that a signal can stop.
+    """Work with the active Spark session, or with one that ends afterwards; a signal can stop it.
 
     Python raises a signal in the main thread. In the middle of a call to Java it would cut the
     connection, and cleaning up would wait until the job is done. So another thread talks to Java,
@@ -54,14 +47,12 @@ class _Errand(Generic[Result]):
     """
 
     def __init__(
-        self,
-        master: str,
-        work: Callable[["SparkSession"], Result],
-        active: "SparkSession | None",
-        *,
-        quiet: bool,
+        self, master: str, work: Callable[["SparkSession"], Result], *, quiet: bool
     ) -> None:
-        self._master, self._work, self._active, self._quiet = master, work, active, quiet
+        from pyspark.sql import SparkSession
+
+        self._master, self._work, self._quiet = master, work, quiet
+        self._active = SparkSession.getActiveSession()  # asked here, as it belongs to this thread
         self._group = f"malaprop-{secrets.token_hex(8)}"
         self._java: subprocess.Popen[bytes] | None = None  # if it is ours
         self._spark: SparkSession | None = None
@@ -213,7 +204,7 @@ def privatize_on_spark(
                     spark, source, target, shape, made, occasion=clock.occasion, force=force
                 )
 
-        summary = on_spark(master or "local[*]", work, quiet=quiet)
+        summary = _Errand(master or "local[*]", work, quiet=quiet).done()
         if file and report:
             file.write(page_file(run_page(summary), report, summary.to_dict()))
     warn(*summary.findings)

@@ -32,11 +32,11 @@ from malaprop.spark.tasks import (
     FILE,
     LINE,
     WHOLE,
+    Adding,
     ExecutorRecipe,
     Tally,
     Task,
     TaskPlan,
-    tally_of,
 )
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def draw(
         promise=privatizer.guarantee,
     )
     plan = TaskPlan(kit=kit, layout=layout, names=tuple(schema.names), absent=_ABSENT)
-    total = tally_of(spark.sparkContext)
+    total = spark.sparkContext.accumulator(Tally(), Adding())
 
     def run(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         task = Task(plan)

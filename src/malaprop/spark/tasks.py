@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import BinaryIO, Final, cast
 
 import pyarrow as pa
-from pyspark import Accumulator, AccumulatorParam, SparkContext
+from pyspark import AccumulatorParam
 
 from malaprop._version import __version__
 from malaprop.files.formats.file_format import BATCH_CHARACTERS, Faults, FileCopy, Layout, naming
@@ -61,17 +61,16 @@ class Tally:
         return self
 
 
-class _Adding(AccumulatorParam[Tally]):
+class Adding(AccumulatorParam[Tally]):
+    """How Spark adds up tallies."""
+
     def zero(self, value: Tally) -> Tally:
+        """Return an empty tally."""
         return Tally()
 
     def addInPlace(self, value1: Tally, value2: Tally) -> Tally:  # noqa: N802  Spark's name
+        """Add the second tally to the first."""
         return value1.add(value2)
-
-
-def tally_of(context: SparkContext) -> "Accumulator[Tally]":
-    """Return an accumulator of tallies."""
-    return context.accumulator(Tally(), _Adding())
 
 
 @dataclass(frozen=True, kw_only=True)
