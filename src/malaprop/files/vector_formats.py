@@ -34,6 +34,7 @@ from malaprop.lexicon.formats.arrays import (
     ArrayHeader,
     SafetensorsHeader,
     TypeOfValuesError,
+    npy_header,
     read_header,
 )
 from malaprop.lexicon.formats.rows import FileFault, Repairs
@@ -333,19 +334,9 @@ class _NpyFile(_MatrixFile, name="npy"):
 
     @classmethod
     def new_writer(cls, target: BinaryIO, shape: MatrixShape) -> VectorWriter:
-        return _RawWriter(target, shape.values, _npy_header(shape))
-
-
-def _npy_header(shape: MatrixShape) -> bytes:
-    """Return the header of a matrix, as `numpy.save` writes it.
-
-    >>> len(_npy_header(MatrixShape("", np.dtype("<f4"), 2, 3)))
-    128
-    """
-    size = f"({shape.rows}, {shape.columns})"
-    text = f"{{'descr': '{shape.values.str}', 'fortran_order': False, 'shape': {size}, }}"
-    padded = text.ljust(-(len(text) + 11) % 64 + len(text)) + "\n"
-    return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded.encode("latin-1")
+        return _RawWriter(
+            target, shape.values, npy_header(shape.values, (shape.rows, shape.columns))
+        )
 
 
 _MEMBER: Final = ".npy"
@@ -386,7 +377,9 @@ class _NpzWriter(_RawWriter):
         self._archive = zipfile.ZipFile(target, "w")
         # Without the time, which `writestr` would note.
         self._member = self._archive.open(zipfile.ZipInfo(safe + _MEMBER), "w", force_zip64=True)
-        super().__init__(self._member, shape.values, _npy_header(shape))
+        super().__init__(
+            self._member, shape.values, npy_header(shape.values, (shape.rows, shape.columns))
+        )
 
     def finish(self) -> None:
         self._member.close()

@@ -19,14 +19,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.data import DATA
 from malaprop.lexicon.formats import open_vector_file, untrusted
-from malaprop.lexicon.formats.arrays import map_array, read_npz
+from malaprop.lexicon.formats.arrays import map_array, npy_header, read_npz
 from malaprop.lexicon.formats.rows import Repairs, screened_blocks
 from malaprop.privacy.errors import (
     LexiconError,
@@ -299,7 +299,7 @@ def _write_rows(
         for block, vectors in blocks:
             if not words:
                 dimension = vectors.shape[1]
-                _write_header(vectors_file, dtype, (0, dimension))
+                vectors_file.write(npy_header(dtype, (0, dimension)))
             if vectors.shape != (len(block), dimension) or vectors.dtype != dtype:
                 raise LexiconError(
                     f"A block of {len(block)} words needs {dtype} vectors of shape "
@@ -312,14 +312,9 @@ def _write_rows(
         if not words:
             raise LexiconError("There are no words to compile: a lexicon has at least one")
         vectors_file.seek(0)
-        _write_header(vectors_file, dtype, (len(words), dimension))
+        # numpy pads the header so that the number of rows can grow without moving the data.
+        vectors_file.write(npy_header(dtype, (len(words), dimension)))
     return words, (len(words), dimension)
-
-
-def _write_header(file: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, int]) -> None:
-    # numpy pads the header so that the number of rows can grow without moving the data.
-    about = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(file, about)
 
 
 def home() -> Path:

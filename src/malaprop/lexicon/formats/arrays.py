@@ -9,6 +9,7 @@ Errors are clauses that follow the name of a file: `raise DataError(f"{path.name
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -48,6 +49,18 @@ class ArrayFileError(ValueError):
 
 class TypeOfValuesError(ArrayFileError):
     """An array has values that are not real numbers."""
+
+
+def npy_header(dtype: np.dtype[Any], shape: tuple[int, int]) -> bytes:
+    """Return the header of a matrix, as `numpy.save` writes it.
+
+    >>> len(npy_header(np.dtype("<f4"), (2, 3)))
+    128
+    """
+    header = io.BytesIO()
+    about = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(header, about)
+    return header.getvalue()
 
 
 @dataclass(frozen=True)
