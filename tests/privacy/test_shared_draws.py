@@ -67,6 +67,7 @@ def test_runs_of_a_word_do_not_depend_on_each_other(small: Lexicon) -> None:
         lambda space: TEM(epsilon=3.0).on(space),
         lambda space: Laplace(epsilon=3.0, decoder="vickrey").on(space),
         lambda space: PrivEmb(epsilon=3.0).on(space),
+        lambda space: Mahalanobis(epsilon=3.0, clusters=2).on(space),
     ],
 )
 def test_other_channels_draw_for_each_word(channel: object, small: Lexicon) -> None:

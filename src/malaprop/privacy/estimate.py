@@ -464,6 +464,7 @@ def shares_noise(channel: Channel) -> bool:
     noise: Any = channel.noise
     return (
         isinstance(noise, AdditiveNoise)
+        and noise.is_independent
         and type(noise).release_words is Noise.release_words
         and channel.decoder.sites() is not None
     )

@@ -154,7 +154,12 @@ class GridNoise(Noise):
 
 
 class AdditiveNoise(GridNoise):
-    """y = x + z, with noise z that does not depend on x, rounded to a grid."""
+    """y = x + z, rounded to a grid."""
+
+    @property
+    def is_independent(self) -> bool:
+        """Whether the noise z does not depend on x."""
+        return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -405,6 +410,11 @@ class EllipticalLaplace(AdditiveNoise):
     scale: float
     choice: float
     """The loss of the draw of an ellipsoid, in nats per unit of distance; 0 for a single one."""
+
+    @property
+    def is_independent(self) -> bool:
+        """Whether there is one ellipsoid: the draw among several depends on x."""
+        return self.choice == 0.0
 
     @cached_property
     def metric(self) -> EllipticalMetric:
