@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from tests.cli.conftest import VECTORS, Cli, Ended
 
-from malaprop.lab.studies import Line, Verdict, written
+from malaprop.lab.studies.study import Line, Verdict, written
 
 NAME = "e\x1b]0;pwn\x07\x9b1m\x7f\u202e\u2066\u2028\r\nFAKE x"
 WORD = "e\u202e\u2066x"  # what the words of a lexicon may hold

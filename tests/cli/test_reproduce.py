@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from malaprop.cli.main import run
-from malaprop.lab.studies import Line, written
+from malaprop.lab.studies.study import Line, written
 
 LINE = Line(
     study="nadp",

@@ -150,7 +150,8 @@ def _measured(
 
 def _read(path: Path, study: str, what: str) -> "list[Line]":
     """Return the lines of a study in a file, judged again; `what` names it in the error."""
-    from malaprop.lab.studies import judged_again, read
+    from malaprop.lab.studies import judged_again
+    from malaprop.lab.studies.study import read
     from malaprop.privacy.errors import DataError
 
     lines = [line for line in read(path.read_text("utf-8")) if study in (_ALL, line.study)]
@@ -172,7 +173,7 @@ def _write(
     written.
     """
     from malaprop.files.staging import Staging, check_output
-    from malaprop.lab.studies import written
+    from malaprop.lab.studies.study import written
     from malaprop.report.page import page_files, render, report_path
     from malaprop.report.plots import require_plots
 

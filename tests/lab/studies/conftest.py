@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from malaprop import Lexicon, seeded_rng
-from malaprop.lab.studies import Cells, Run
+from malaprop.lab.studies.reproduction import Cells, Run
 
 WORDS = [f"w{a}{b}" for a in "abcdef" for b in "klmnopqrst"]
 

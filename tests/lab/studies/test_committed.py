@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from malaprop.lab import studies
-from malaprop.lab.studies import Line, read
 from malaprop.lab.studies.frontier import frontier_page
-from malaprop.lab.studies.study import NOISE, SPLITS
+from malaprop.lab.studies.study import NOISE, SPLITS, Line, read
 from malaprop.lab.studies.study_page import study_page
 from malaprop.report.page import page_files
 

@@ -9,7 +9,8 @@ from tests.lab.studies.planted_sets import planted
 
 from malaprop import Lexicon
 from malaprop.lab import studies
-from malaprop.lab.studies import Cells, MissingDataError, Run, run_study, written
+from malaprop.lab.studies.reproduction import Cells, MissingDataError, Run, run_study
+from malaprop.lab.studies.study import written
 from malaprop.lab.studies.study_page import study_page
 from malaprop.report.page import render
 

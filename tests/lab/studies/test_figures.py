@@ -10,7 +10,6 @@ from tests.lab.studies.planted_sets import planted
 
 from malaprop import Laplace, Lexicon, seeded_rng
 from malaprop.lab import tasks
-from malaprop.lab.studies import Measurement
 from malaprop.lab.studies.figures import (
     SPLIT_TIMES,
     classified,
@@ -22,6 +21,7 @@ from malaprop.lab.studies.figures import (
     over_both,
     share_kept,
 )
+from malaprop.lab.studies.study import Measurement
 from malaprop.lab.tasks import sources
 from malaprop.lab.tasks.sources import CorpusReader, Subject, random_subject, subject_of
 from malaprop.privacy.channel import Channel

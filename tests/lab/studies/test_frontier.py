@@ -13,17 +13,18 @@ from malaprop import Lexicon, seeded_rng
 from malaprop.cli.main import run
 from malaprop.lab import studies
 from malaprop.lab.datasets import LabelledTexts
-from malaprop.lab.studies import Line, Run, written
 from malaprop.lab.studies.figures import FLOORS, MAJORITY
-from malaprop.lab.studies.frontier import STUDY, frontier
+from malaprop.lab.studies.frontier import frontier
 from malaprop.lab.studies.frontier.curves import Verdict, curves, floors, verdicts
 from malaprop.lab.studies.frontier.frontier_page import TEXTS, frontier_page
+from malaprop.lab.studies.reproduction import Run
+from malaprop.lab.studies.study import Line, written
 from malaprop.measure.adversaries.public_model import train_model
 from malaprop.mechanisms import registry
 from malaprop.privacy.estimate import Estimate
 from malaprop.report import page as pages
 
-(ITEM,) = STUDY.items
+(ITEM,) = studies.study_named("frontier").items
 FLOOR_NAMES = (*FLOORS, MAJORITY)
 
 

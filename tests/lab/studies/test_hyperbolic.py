@@ -8,7 +8,7 @@ from tests.lab.studies.planted_sets import planted
 
 from malaprop import Lexicon, seeded_rng
 from malaprop.lab.datasets import LabelledTexts, TextPairs
-from malaprop.lab.studies import Cells, Line, Run, run_study, study_named
+from malaprop.lab.studies import study_named
 from malaprop.lab.studies.hyperbolic.mechanisms import (
     HIERARCHY,
     channel_of,
@@ -25,7 +25,8 @@ from malaprop.lab.studies.hyperbolic.texts import (
     rare_transitions,
 )
 from malaprop.lab.studies.hyperbolic.words import Curve, density
-from malaprop.lab.studies.reproduction import ENCODERS
+from malaprop.lab.studies.reproduction import ENCODERS, Cells, Run, run_study
+from malaprop.lab.studies.study import Line
 from malaprop.lexicon.bigrams import BigramModel, words_digest
 
 

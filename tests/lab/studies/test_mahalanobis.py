@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from malaprop import Lexicon, seeded_rng
-from malaprop.lab.studies import Run
 from malaprop.lab.studies.figures import share_kept
 from malaprop.lab.studies.mahalanobis import channel_of, euclidean_epsilon, words
+from malaprop.lab.studies.reproduction import Run
 
 MAHALANOBIS = {"mechanism": "mahalanobis", "lambda": 1.0, "epsilon": 4.0}
 LAPLACE = {**MAHALANOBIS, "lambda": 0.0}

@@ -7,9 +7,12 @@ import pytest
 from tests.lab.studies.planted_sets import planted
 
 from malaprop import Kind, Lexicon, seeded_rng
-from malaprop.lab.studies import Cells, Measurement, Run, run_study
-from malaprop.lab.studies.nadp import DELTA, STUDY, _same_clear, channel_of, fig2, fig3, fig4
-from malaprop.lab.studies.study import NOISE, SPLITS
+from malaprop.lab.studies import study_named
+from malaprop.lab.studies.nadp import DELTA, _same_clear, channel_of, fig2, fig3, fig4
+from malaprop.lab.studies.reproduction import Cells, Run, run_study
+from malaprop.lab.studies.study import NOISE, SPLITS, Measurement
+
+STUDY = study_named("nadp")
 
 
 def test_words_without_a_neighbour_are_counted(cells: Cells) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from malaprop.cli.main import run
-from malaprop.lab.studies import Line, Verdict, written
+from malaprop.lab.studies.study import Line, Verdict, written
 from malaprop.lab.studies.study_page import LONG, cell, plots, study_page
 from malaprop.report import page as pages
 from malaprop.report import plots as report_plots

@@ -8,19 +8,20 @@ import pytest
 from malaprop import Lexicon, seeded_rng
 from malaprop.lab import studies
 from malaprop.lab.datasets import LabelledTexts
-from malaprop.lab.studies import Cells, Line, Run, run_study
 from malaprop.lab.studies.privemb import (
     M1,
     M2,
     SCALED,
-    STUDY,
     bound,
     compared,
     lexicon_of,
     squared_length,
 )
+from malaprop.lab.studies.reproduction import Cells, Run, run_study
+from malaprop.lab.studies.study import Line
 from malaprop.privacy.noise import ProjectedLaplace
 
+STUDY = studies.study_named("privemb")
 WORDS = 240
 
 

@@ -12,22 +12,10 @@ from tests.lab.datasets.serving import Write, described, write_catalogue
 
 from malaprop import Lexicon, MissingExtraError, ParameterError, seeded_rng
 from malaprop.lab.datasets import add
-from malaprop.lab.studies import (
-    Cells,
-    Claim,
-    Item,
-    Line,
-    Measurement,
-    MissingDataError,
-    Run,
-    Study,
-    judged_again,
-    read,
-    run_study,
-    written,
-)
+from malaprop.lab.studies import judged_again
 from malaprop.lab.studies.figures import there_or_missing
-from malaprop.lab.studies.study import Setting
+from malaprop.lab.studies.reproduction import Cells, MissingDataError, Run, run_study
+from malaprop.lab.studies.study import Claim, Item, Line, Measurement, Setting, Study, read, written
 
 measured: list[Setting] = []
 
@@ -35,7 +23,7 @@ measured: list[Setting] = []
 def noisy(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     measured.append(setting)
     value = setting["epsilon"] + 0.001 * float(rng.normal())
-    yield Measurement.with_error("score", value, 0.001, 4)
+    yield Measurement("score", value, error=0.001, freedom=4)
     yield Measurement("hidden", 1.0)
     yield Measurement("worthless", float("nan"))
 
@@ -166,8 +154,8 @@ def test_missing_data_without_a_name_leave_the_whole_cell_out(run: Run) -> None:
 
 def test_an_item_says_what_its_errors_are_over(run: Run, cells: Cells) -> None:
     def cell(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
-        yield Measurement.with_error("score", 1.0, 0.1, None)
-        yield Measurement.with_error("score", 1.0, 0.2, None, spread="splits")
+        yield Measurement("score", 1.0, error=0.1)
+        yield Measurement("score", 1.0, {"spread": "splits"}, error=0.2)
 
     spread = [{"measure": "score", "over": "scores"}, {"over": "others"}]
     item = replace(ITEM, cell=cell, claims=(), spread=spread)

@@ -11,19 +11,13 @@ from numpy.random import Generator
 
 from malaprop import seeded_rng
 from malaprop.lab import studies
-from malaprop.lab.studies import (
-    Cells,
+from malaprop.lab.studies.figures import jointly, mean_of
+from malaprop.lab.studies.reproduction import Cells, Run, run_study
+from malaprop.lab.studies.study import (
     Claim,
     Line,
     Measurement,
     Paper,
-    Run,
-    judged,
-    paper_of,
-    run_study,
-)
-from malaprop.lab.studies.figures import jointly, mean_of
-from malaprop.lab.studies.study import (
     Results,
     Setting,
     above,
@@ -32,6 +26,8 @@ from malaprop.lab.studies.study import (
     below,
     every,
     exactly,
+    judged,
+    paper_of,
 )
 
 
@@ -233,7 +229,7 @@ TABLE = {
     "values": [[1, 2], [3, 4]],
     "errors": [[0.1, 0.2], [0.3, 0.4]],
 }
-PAPER = Paper({"paper": "P", "items": {"table3": {"tables": [TABLE]}}})
+PAPER = Paper(paper="P", items={"table3": {"tables": [TABLE]}})
 
 
 def test_a_figure_fits_lines_that_have_its_setting() -> None:
@@ -251,10 +247,10 @@ def test_a_control_has_no_figure_of_the_paper() -> None:
 def test_every_study_describes_every_item() -> None:
     for name in studies.names():
         paper = paper_of(name)
-        assert paper.title
+        assert paper.paper
         assert all(one["what"] and one["why"] for one in paper.deviations)
         for item in studies.study_named(name).items:
-            entry = paper.item(item.name)
+            entry = paper.items[item.name]
             assert entry["title"]
             measures = {figure["measure"] for figure in paper.figures(item.name)}
             assert measures <= set(item.measures), (name, item.name)

@@ -8,12 +8,14 @@ import pytest
 from malaprop import Lexicon, seeded_rng
 from malaprop.lab import studies
 from malaprop.lab.datasets import LabelledTexts
-from malaprop.lab.studies import Cells, Line, Run, run_study
-from malaprop.lab.studies.tem import STUDY, Part, parts_of
+from malaprop.lab.studies.reproduction import Cells, Run, run_study
+from malaprop.lab.studies.study import Line
+from malaprop.lab.studies.tem import Part, parts_of
 from malaprop.lab.tasks.sources import Corpus
 from malaprop.text.parser import TextParser
 from malaprop.text.policy import Policy
 
+STUDY = studies.study_named("tem")
 WORDS, REVIEWS = 120, 400
 
 

@@ -4,7 +4,7 @@
     reproduce   run one, and return its lines: our figures beside the paper's
 
 A study is a folder here: `paper.json`, what the paper did and printed; `items.toml`, the grid and
-the claims of each table and figure; and the functions that measure their cells.
+the claims of each table and figure; and a module with the functions that it names.
 
 >>> from malaprop.lab import studies
 >>> studies.names()[0]
@@ -12,54 +12,13 @@ the claims of each table and figure; and the functions that measure their cells.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from malaprop.lab.studies.reproduction import (
-    CellProgress,
-    Cells,
-    MissingDataError,
-    Run,
-    run_study,
-)
-from malaprop.lab.studies.study import (
-    Claim,
-    Item,
-    Line,
-    Measurement,
-    Paper,
-    Study,
-    Verdict,
-    items_of,
-    judged,
-    paper_of,
-    read,
-    written,
-)
+from malaprop.lab.studies.reproduction import CellProgress, Run, run_study
+from malaprop.lab.studies.study import Line, Study, judged, read_study
 from malaprop.privacy.errors import ParameterError, did_you_mean
-
-__all__ = [
-    "Cells",
-    "Claim",
-    "Item",
-    "Line",
-    "Measurement",
-    "MissingDataError",
-    "Paper",
-    "Run",
-    "Study",
-    "Verdict",
-    "items_of",
-    "judged",
-    "judged_again",
-    "names",
-    "paper_of",
-    "read",
-    "reproduce",
-    "run_study",
-    "study_named",
-    "written",
-]
 
 _ORDER = ("nadp", "mahalanobis", "tem", "privemb", "hyperbolic")
 _OWN = ("frontier",)  # studies of no paper
@@ -71,13 +30,13 @@ def names() -> tuple[str, ...]:
     return (*(name for name in _ORDER if name in there), *sorted(there - {*_ORDER, *_OWN}))
 
 
+@cache
 def study_named(name: str) -> Study:
     """Return the study of that name."""
     if name not in (*names(), *_OWN):
         hint = did_you_mean(name, names())
         raise ParameterError(f"There is no study {name!r}.{hint} There are: {', '.join(names())}.")
-    study: Study = import_module(f"malaprop.lab.studies.{name}").STUDY
-    return study
+    return read_study(name, vars(import_module(f"malaprop.lab.studies.{name}")))
 
 
 def judged_again(lines: Iterable[Line]) -> list[Line]:

@@ -57,7 +57,7 @@ def mean_of(measure: str, values: ArrayLike, **setting: Any) -> Measurement:
     if size < 2:
         return Measurement(measure, mean, setting)
     error = float(array.std(ddof=1)) / math.sqrt(size)
-    return Measurement.with_error(measure, mean, error, size - 1, **setting)
+    return Measurement(measure, mean, setting, error=error, freedom=size - 1)
 
 
 def there_or_missing(
@@ -84,8 +84,8 @@ def over_both(measure: str, table: ArrayLike, shared: float) -> Iterator[Measure
     yield mean_of(measure, array.mean(axis=1))
     by_split = array.mean(axis=0)
     error = float(by_split.std(ddof=1)) * math.sqrt(1.0 / len(by_split) + shared)
-    mean, freedom = float(array.mean()), len(by_split) - 1
-    yield Measurement.with_error(measure, mean, error, freedom, spread=SPLITS)
+    over, freedom = {"spread": SPLITS}, len(by_split) - 1
+    yield Measurement(measure, float(array.mean()), over, error=error, freedom=freedom)
 
 
 def jointly(measure: str, table: ArrayLike, shared: float) -> Iterator[Measurement]:
@@ -100,7 +100,7 @@ def jointly(measure: str, table: ArrayLike, shared: float) -> Iterator[Measureme
         return
     error, freedom = joint_error((each.error, each.freedom) for each in (draws, splits))
     known = draws.freedom if freedom is None else round(freedom, 2)  # without any error, the least
-    yield Measurement.with_error(measure, draws.value, error, known)
+    yield Measurement(measure, draws.value, error=error, freedom=known)
     yield replace(draws, setting={"spread": NOISE})
     yield splits
 
@@ -111,7 +111,7 @@ def bootstrapped(
     """Return a figure of some values, with the standard error of resampling them."""
     again = [of(rng.choice(values, size=len(values))) for _ in range(times)]
     error = float(np.std(again, ddof=1))
-    return Measurement.with_error(measure, float(of(values)), error, len(values) - 1)
+    return Measurement(measure, float(of(values)), error=error, freedom=len(values) - 1)
 
 
 def estimated(measure: str, estimate: Estimate, shared: float = 0.0) -> Measurement:
@@ -124,7 +124,7 @@ def estimated(measure: str, estimate: Estimate, shared: float = 0.0) -> Measurem
     if runs < 2:
         return Measurement(measure, estimate.value)
     error = estimate.spread * math.sqrt(1.0 / runs + shared)
-    return Measurement.with_error(measure, estimate.value, error, runs - 1)
+    return Measurement(measure, estimate.value, error=error, freedom=runs - 1)
 
 
 # Shares of words kept, and ε at an equal share kept.

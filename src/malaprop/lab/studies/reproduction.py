@@ -5,7 +5,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 
 # Cells that were measured before, kept in the user's cache folder, a file each.
-
-
-_KEPT: Final = ("measure", "value", "error", "setting", "missing", "freedom")
 
 
 @dataclass(frozen=True)
@@ -50,19 +47,17 @@ class Cells:
             if value["key"] != json.loads(_text(key)):
                 return None
             # Those of an older version have no degrees of freedom, and are measured again.
-            return [
-                Measurement(**{name: figure[name] for name in _KEPT}) for figure in value["figures"]
-            ]
+            names = [one.name for one in fields(Measurement)]
+            return [Measurement(*(figure[name] for name in names)) for figure in value["figures"]]
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def keep(self, key: Mapping[str, Any], figures: Iterable[Measurement]) -> None:
         """Keep the figures of a cell."""
-        plain = [{name: getattr(figure, name) for name in _KEPT} for figure in figures]
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}.part")
-        value = {"key": json.loads(_text(key)), "figures": plain}
+        value = {"key": json.loads(_text(key)), "figures": [asdict(figure) for figure in figures]}
         part.write_text(json.dumps(value, ensure_ascii=False), "utf-8")
         part.replace(path)
 

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from io import StringIO
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from numpy.random import Generator
 
@@ -87,8 +87,7 @@ class Line:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line as plain values for JSON."""
-        plain = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {**plain, "claims": [asdict(each) for each in self.claims]}
+        return asdict(self)
 
 
 def written(lines: Iterable[Line]) -> str:
@@ -342,13 +341,6 @@ class Measurement:
     freedom: float | None = None
     """The degrees of freedom of the error. Without them, it decides nothing."""
 
-    @classmethod
-    def with_error(
-        cls, measure: str, value: Value, error: float | None, freedom: float | None, **setting: Any
-    ) -> Self:
-        """Return a figure with one standard error and its degrees of freedom, if there are any."""
-        return cls(measure, value, setting, error=error, freedom=freedom)
-
 
 Cell = Callable[["Run", Setting, Generator], Iterable[Measurement]]
 """Measures one setting. It draws from the generator only, so a seed repeats it."""
@@ -437,8 +429,8 @@ class Study:
         return tuple(known[name] for name in names)
 
 
-def read_study(name: str, **functions: Callable[..., Any]) -> Study:
-    """Return a study as its `items.toml` states it; the functions that it names are given."""
+def read_study(name: str, functions: Mapping[str, Callable[..., Any]]) -> Study:
+    """Return a study as its `items.toml` states it, with the functions that it names."""
     text = (files("malaprop.lab.studies") / name / "items.toml").read_text("utf-8")
     return Study(name=name, items=tuple(items_of(tomllib.loads(text), functions)))
 
@@ -502,30 +494,18 @@ def _expanded(value: Any, lists: Mapping[str, Any]) -> Any:
 #                "values": [[…], […]], "errors": [[…], […]]}]}}}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Paper:
     """What a paper did and printed, and where we deviate."""
 
-    values: Mapping[str, Any]
-
-    @property
-    def title(self) -> str:
-        """Authors, title and year."""
-        return str(self.values["paper"])
-
-    @property
-    def setting(self) -> Mapping[str, Any]:
-        """What the paper's experiments were made with."""
-        return dict(self.values.get("setting", {}))
-
-    @property
-    def deviations(self) -> list[dict[str, str]]:
-        """Where we deviate (`what`), and `why`."""
-        return list(self.values.get("deviations", []))
-
-    def item(self, name: str) -> Mapping[str, Any]:
-        """Return what the file says about an item: title, columns, plots."""
-        return dict(self.values["items"].get(name, {}))
+    paper: str
+    """Authors, title and year."""
+    items: Mapping[str, Mapping[str, Any]]
+    """What the file says about each item: title, columns, plots, results."""
+    setting: Mapping[str, Any] = field(default_factory=dict)
+    """What the paper's experiments were made with."""
+    deviations: Sequence[Mapping[str, str]] = ()
+    """Where we deviate (`what`), and `why`."""
 
     def figure(self, item: str, measure: str, setting: Setting) -> tuple[Value, float | None]:
         """Return the paper's figure of a line and its error, None for what it does not print.
@@ -541,7 +521,7 @@ class Paper:
 
     def figures(self, item: str) -> Iterator[Mapping[str, Any]]:
         """Yield all figures that the paper prints in an item, as the file lists results."""
-        entry = self.item(item)
+        entry = self.items.get(item, {})
         yield from entry.get("results", [])
         for table in entry.get("tables", []):
             (row_name, rows), (column_name, columns) = table["rows"], table["columns"]
@@ -558,4 +538,4 @@ class Paper:
 def paper_of(study: str) -> Paper:
     """Read the paper's file of a study."""
     text = (files("malaprop.lab.studies") / study / "paper.json").read_text("utf-8")
-    return Paper(json.loads(text))
+    return Paper(**json.loads(text))

@@ -49,7 +49,7 @@ def study_page(lines: Iterable[Line], *, brief: bool = False) -> Page:
             sections=tuple(
                 Section(
                     name,
-                    (f"{paper_of(name).title}.", *_sections(name, items, brief, f"{name}-")),
+                    (f"{paper_of(name).paper}.", *_sections(name, items, brief, f"{name}-")),
                 )
                 for name, items in studies.items()
             ),
@@ -57,7 +57,7 @@ def study_page(lines: Iterable[Line], *, brief: bool = False) -> Page:
     ((name, items),) = studies.items()
     return Page(
         title=f"{name}: the paper's figures and ours",
-        audience=f"{paper_of(name).title}.",
+        audience=f"{paper_of(name).paper}.",
         sections=_sections(name, items, brief, ""),
     )
 
@@ -70,7 +70,7 @@ def _sections(
     if brief:
         quick = any(own[0].quick for own in items.values())
         note = (Section("A quick run", (QUICK,)),) if quick else ()
-        entries = [(_title(name, paper.item(name)), own) for name, own in items.items()]
+        entries = [(_title(name, paper.items.get(name, {})), own) for name, own in items.items()]
         return (*note, *(Section(title, _brief(own)) for title, own in entries))
     facts = [f"{name}: {value}" for name, value in paper.setting.items()]
     deviations = [f"{one['what']} Why: {one['why']}" for one in paper.deviations]
@@ -82,8 +82,8 @@ def _sections(
         Section("Where we deviate", (Bullets(tuple(deviations)),)),
         *(
             Section(
-                _title(name, paper.item(name)),
-                tuple(_pieces(own, paper.item(name), f"{prefix}{name}")),
+                _title(name, paper.items.get(name, {})),
+                tuple(_pieces(own, paper.items.get(name, {}), f"{prefix}{name}")),
                 anchor=f"{prefix}{name}",
             )
             for name, own in items.items()

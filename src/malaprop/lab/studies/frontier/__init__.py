@@ -22,7 +22,7 @@ from malaprop.lab.studies.figures import (
     there_or_missing,
 )
 from malaprop.lab.studies.reproduction import Run
-from malaprop.lab.studies.study import Measurement, Setting, read_study
+from malaprop.lab.studies.study import Measurement, Setting
 from malaprop.lab.tasks.sources import CorpusReader, Subject, random_table, subject_of
 from malaprop.lexicon.lexicon import Lexicon, nearest_words
 from malaprop.measure.adversaries.context import Context
@@ -293,6 +293,3 @@ def _floor(run: Run, name: str, lexicon: Lexicon, rng: Generator) -> Iterator[Me
     }
     attributed = _attributed(run, private[name], noisy=name != "no noise")
     yield from there_or_missing(_AUTHORS, attributed)
-
-
-STUDY = read_study("frontier", frontier=frontier)

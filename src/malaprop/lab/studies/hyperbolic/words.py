@@ -54,7 +54,7 @@ def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     empirical = np.arange(1, walks + 1) / walks
     apart = np.maximum(np.abs(empirical - expected), np.abs(empirical - 1.0 / walks - expected))
     error = 0.5 / math.sqrt(walks)
-    yield Measurement.with_error("ks_distance", float(apart.max()), error, walks - 1)
+    yield Measurement("ks_distance", float(apart.max()), error=error, freedom=walks - 1)
     yield Measurement("never_moved", float(np.mean(drawn == 0.0)))
 
 

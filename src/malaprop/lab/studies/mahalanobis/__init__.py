@@ -25,7 +25,7 @@ from malaprop.lab.studies.figures import (
     share_kept,
 )
 from malaprop.lab.studies.reproduction import Run
-from malaprop.lab.studies.study import Measurement, Setting, read_study
+from malaprop.lab.studies.study import Measurement, Setting
 from malaprop.lab.tasks.sources import subject_of
 from malaprop.lexicon.lexicon import Lexicon, nearest_words
 from malaprop.measure import best_lambda, density
@@ -204,8 +204,3 @@ def lambda_grid(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurem
         yield Measurement("euclidean_epsilon", row.euclidean, own)
         channel = channel_of(run, {**own, "epsilon": setting["epsilon"]})
         yield Measurement("share_in_clear", share_in_clear(channel), own)
-
-
-STUDY = read_study(
-    "mahalanobis", words=words, table5=table5, classifying=classifying, lambda_grid=lambda_grid
-)

@@ -23,7 +23,7 @@ from malaprop.lab.studies.figures import (
     share_kept,
 )
 from malaprop.lab.studies.reproduction import GLOVE_42B, VECTORS, MissingDataError, Run
-from malaprop.lab.studies.study import Line, Measurement, Setting, read_study
+from malaprop.lab.studies.study import Line, Measurement, Setting
 from malaprop.lab.tasks.sources import Source, Subject, Table, subject_of
 from malaprop.lexicon.lexicon import Lexicon, nearest_words
 from malaprop.measure import skewness
@@ -283,7 +283,7 @@ def _mean(figures: Sequence[Measurement]) -> Measurement:
     errors = [one.error for one in figures if one.error is not None]
     error = math.hypot(*errors) / len(figures) if errors else None
     least = min((one.freedom for one in figures if one.freedom), default=None)  # this is cautious
-    return Measurement.with_error("score", value, error, least, **figures[0].setting)
+    return Measurement("score", value, figures[0].setting, error=error, freedom=least)
 
 
 def _floor(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
@@ -352,8 +352,3 @@ def _matched(run: Run, setting: Setting) -> float:
         return epsilon_for_kept(lambda epsilon: channel_of(run, setting, epsilon), target, words)
 
     return run.once(("matched", setting["mechanism"], setting["epsilon"]), search)
-
-
-STUDY = read_study(
-    "nadp", fig2=fig2, fig3=fig3, fig4=fig4, table1=table1, clear=clear, sometimes=sometimes
-)

@@ -25,7 +25,7 @@ from malaprop.lab.studies.reproduction import (
     MissingDataError,
     Run,
 )
-from malaprop.lab.studies.study import Measurement, Setting, read_study
+from malaprop.lab.studies.study import Measurement, Setting
 from malaprop.lab.tasks import run as run_task
 from malaprop.lab.tasks import sources, task_with
 from malaprop.lab.tasks.similarity import pearson, spearman
@@ -406,13 +406,3 @@ def _training_part(data: LabelledTexts, seed: int) -> LabelledTexts:
         texts=tuple(data.texts[place] for place in places),
         labels=tuple(data.labels[place] for place in places),
     )
-
-
-STUDY = read_study(
-    "privemb",
-    preservation=preservation,
-    linear=linear,
-    dimension=dimension,
-    texts=texts,
-    stretch=stretch,
-)

@@ -12,7 +12,7 @@ from numpy.random import Generator
 from malaprop.lab.datasets.readers import LabelledTexts
 from malaprop.lab.studies.figures import FLOORS, mean_of, mechanism_of
 from malaprop.lab.studies.reproduction import Run
-from malaprop.lab.studies.study import Line, Measurement, Setting, read_study
+from malaprop.lab.studies.study import Line, Measurement, Setting
 from malaprop.lab.tasks import sources
 from malaprop.lab.tasks.sources import Corpus, CorpusReader, Source, subject_of
 from malaprop.lexicon.lexicon import Lexicon
@@ -286,6 +286,3 @@ def _one(run: Run, setting: Setting, number: int, rng: Generator) -> dict[str, f
         "auc:adaptive": area(*told["adaptive"]),
         "share_in_clear": 1.0 if control.startswith("no noise") else parts["TR1"].exempt,
     }
-
-
-STUDY = read_study("tem", trial=trial, tail=tail, words=words, is_within_beta=is_within_beta)
