@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from malaprop.lexicon.formats.arrays import map_array
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.text import vocabulary
-from malaprop.text.language import ENGLISH
+from malaprop.text.english import base_forms
 from malaprop.text.vocabulary import LONGEST, hash_of, mixed
 from malaprop.text.word_map import bare, fold
 
@@ -276,7 +276,7 @@ class Kin:
     def of(self, word: str) -> set[int]:
         """Return the ids of related words."""
         plain = bare(word)
-        forms = [plain, *ENGLISH.base_forms(plain)][: 1 if len(plain) < 4 else None]
+        forms = [plain, *base_forms(plain)][: 1 if len(plain) < 4 else None]
         related = {self._ids[form] for form in forms if form in self._ids}
         if len(plain) >= MISSPELLED_LETTERS and self._ranks[word] >= MISSPELLED_RANK:
             for form in shortened(plain):

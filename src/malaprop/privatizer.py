@@ -36,7 +36,6 @@ from malaprop.release import (
 )
 from malaprop.text.kinds import ValueForm
 from malaprop.text.kinds.grammar import read_value, split_values
-from malaprop.text.language import LANGUAGES
 from malaprop.text.missing import MaybeText, is_missing, map_non_null
 from malaprop.text.parser import Secrets, Templates, TextParser
 from malaprop.text.policy import Policy, TextOptions, policy_with
@@ -120,8 +119,7 @@ class Privatizer:
         self._common = common_words(len(lexicon))
         self._channel = mechanism.on(lexicon)
         self._policy = policy.with_chosen_kinds(self._channel.guarantee)
-        language = LANGUAGES[lexicon.language]
-        self._parser = TextParser(lexicon.words, self._policy, language)
+        self._parser = TextParser(lexicon.words, self._policy)
         self._slots = SlotDraws(self._channel, self._policy)
         self._promise = with_values(self._channel.guarantee, self._policy)
         self._guarantee = text_guarantee(self._promise, self._policy)

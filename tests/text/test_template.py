@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from malaprop.text import english
 from malaprop.text.kinds.dates import TimeForm
 from malaprop.text.kinds.numbers import NumberForm
-from malaprop.text.language import ENGLISH as LANGUAGE
 from malaprop.text.template import Part, Punctuation, Writer, lay_out, mark
 from malaprop.text.tokens import tokenize
 
@@ -160,7 +160,7 @@ def test_articles_fit_the_word_that_follows(words: list[str], shown: str) -> Non
     ],
 )
 def test_articles_go_by_sound(article: str, words: str) -> None:
-    assert {word: LANGUAGE.article_before(word) for word in words.split()} == dict.fromkeys(
+    assert {word: english.article_before(word) for word in words.split()} == dict.fromkeys(
         words.split(), article
     )
 

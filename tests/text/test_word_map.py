@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from malaprop.privacy.errors import ParameterError
-from malaprop.text.language import ENGLISH
+from malaprop.text import english
 from malaprop.text.tokens import tokenize
 from malaprop.text.word_map import WordMap, bare, fold
 
@@ -136,19 +136,19 @@ def test_the_lexicon_comes_before_the_rules() -> None:
 
 
 def test_numbers_become_one_word() -> None:
-    said = [ENGLISH.number_words(str(10**power))[0] for power in range(14)]
+    said = [english.number_words(str(10**power))[0] for power in range(14)]
     assert said == [
         *("one", "ten", "hundred", "thousand", "thousand", "thousand", "million", "million"),
         *("million", "billion", "billion", "billion", "trillion", "trillion"),
     ]
     ordinals = {"2nd": "second", "12th": "twelfth", "19th": "nineteenth", "90th": "ninetieth"}
-    assert {token: ENGLISH.number_words(token)[0] for token in ordinals} == ordinals
-    assert [ENGLISH.number_words(text)[0] for text in ("20", "21", "99")] == [
+    assert {token: english.number_words(token)[0] for token in ordinals} == ordinals
+    assert [english.number_words(text)[0] for text in ("20", "21", "99")] == [
         "twenty",
         "twenty",
         "ninety",
     ]
-    assert [ENGLISH.number_words(text)[0] for text in ("007", "1,5", "1,000,000")] == [
+    assert [english.number_words(text)[0] for text in ("007", "1,5", "1,000,000")] == [
         "seven",
         "one",
         "million",

@@ -104,7 +104,7 @@ class Lexicon:
     """
 
     language = "english"
-    """The language of its words, one of `malaprop.text.language`. The fingerprint leaves it out."""
+    """The language of its words, the only one so far. The fingerprint leaves it out."""
     _name = ""
     _stated = ""  # the fingerprint, as the folder that it was opened from states it
     _tables = Tables()

@@ -15,7 +15,6 @@ import numpy as np
 from malaprop.privacy.arrays import Ids
 from malaprop.text.chunks import ChunkCodes, ChunkLayout, ChunkTallies
 from malaprop.text.kinds import Form
-from malaprop.text.language import ENGLISH, Language
 from malaprop.text.policy import Policy
 from malaprop.text.public import Span, cut_spans
 from malaprop.text.segments import Segment
@@ -215,10 +214,10 @@ class TextParser:
     3
     """
 
-    def __init__(self, words: Sequence[str], policy: Policy, language: Language = ENGLISH) -> None:
+    def __init__(self, words: Sequence[str], policy: Policy) -> None:
         self._policy = BoundPolicy(words, policy)
         self._escape = self._policy.pieces.escape if policy.markup and self._policy.pieces else None
-        self._writer = Writer(words, self._escape, language)
+        self._writer = Writer(words, self._escape)
         self._spare: list[ChunkCodes] = []
 
     def __getstate__(self) -> dict[str, object]:

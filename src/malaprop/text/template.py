@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.privacy.arrays import Ids, distinct
+from malaprop.text import english
 from malaprop.text.kinds import Form
-from malaprop.text.language import ENGLISH, Language
 from malaprop.text.markup import INLINE
 from malaprop.text.segments import Segment
 
@@ -237,25 +237,20 @@ class Writer:
     'A dog I'
     """
 
-    def __init__(
-        self,
-        words: Sequence[str],
-        escape: Callable[[str], str] | None = None,
-        language: Language = ENGLISH,
-    ) -> None:
-        self.words, self._escape, self._language = words, escape, language
-        self._articles = all(word in words for word in language.telling_words)
+    def __init__(self, words: Sequence[str], escape: Callable[[str], str] | None = None) -> None:
+        self.words, self._escape = words, escape
+        self._articles = all(word in words for word in english.TELLING_WORDS)
         # As inside a sentence, then as at its start; each without a space after it, and with one.
         self._written: Strings = np.empty(4 * len(words), dtype=np.object_)
         self._known: Flags = np.zeros(2 * len(words), dtype=np.bool_)
 
     def fill(self, template: Template, words: list[str]) -> str:
         """Return the text of a template with these words and written values in its slots."""
-        if self._articles and not self._language.articles.isdisjoint(words):
-            words = _with_articles(template, words, self._language)
+        if self._articles and not english.ARTICLES.isdisjoint(words):
+            words = _with_articles(template, words)
         written = words.copy()
-        if not self._language.first_person.keys().isdisjoint(words):
-            written = [self._language.first_person.get(word, word) for word in words]
+        if not english.FIRST_PERSON.keys().isdisjoint(words):
+            written = [english.FIRST_PERSON.get(word, word) for word in words]
         for slot in template.starts:
             written[slot] = opening(words[slot])
         for slot in template.values:
@@ -281,7 +276,7 @@ class Writer:
         # Few of all words occur in a short text: each is written when it first does.
         for place in distinct(places[~self._known.take(places)]).tolist():
             word = self.words[place % len(self.words)]
-            inside = self._language.first_person.get(word, word)
+            inside = english.FIRST_PERSON.get(word, word)
             (word,) = self._escaped([opening(word) if place >= len(self.words) else inside])
             self._written[2 * place], self._written[2 * place + 1] = word, f"{word} "
             self._known[place] = True
@@ -301,14 +296,14 @@ class Writer:
         places = np.flatnonzero(articles[:-1] & ~apart[1:])
         following = drawn[places + 1]
         for word in distinct(following[fitting[following] == _NOT_YET]).tolist():
-            fitting[word] = ids[self._language.article_before(self.words[word])]
+            fitting[word] = ids[english.article_before(self.words[word])]
         fitted = drawn.copy()
         fitted[places] = fitting[following]
         before_values = places[following == VALUE]
         if before_values.size:
             numbers = np.cumsum(drawn == VALUE)[before_values]  # how many values stand before
             for place, number in zip(before_values, numbers.tolist(), strict=True):
-                fitted[place] = ids[self._language.article_before(values[number])]
+                fitted[place] = ids[english.article_before(values[number])]
         return fitted
 
     @cached_property
@@ -318,7 +313,7 @@ class Writer:
 
     @cached_property
     def _article_ids(self) -> dict[str, int]:
-        return {article: self.words.index(article) for article in self._language.articles}
+        return {article: self.words.index(article) for article in english.ARTICLES}
 
 
 def opening(word: str) -> str:
@@ -326,10 +321,10 @@ def opening(word: str) -> str:
     return word[:1].title() + word[1:]
 
 
-def _with_articles(template: Template, words: list[str], language: Language) -> list[str]:
+def _with_articles(template: Template, words: list[str]) -> list[str]:
     """Return the words with each article fitted to the next word or value, unless that is apart."""
     fitted, no_articles = words.copy(), {*template.values, *(slot - 1 for slot in template.apart)}
     for place, word in enumerate(words[:-1]):
-        if word in language.articles and place not in no_articles:
-            fitted[place] = language.article_before(words[place + 1])
+        if word in english.ARTICLES and place not in no_articles:
+            fitted[place] = english.article_before(words[place + 1])
     return fitted

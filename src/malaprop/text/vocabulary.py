@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from malaprop.data import DATA
 from malaprop.privacy.errors import LexiconError
-from malaprop.text.language import ENGLISH
+from malaprop.text import english
 
 # Hash words so that the hashes of all edits of a word follow from the word's own.
 #
@@ -153,8 +153,6 @@ def _powers() -> Hashes:
     return np.array([pow(_BASE, i, 1 << 64) for i in range(LONGEST + 2)], dtype=np.uint64)
 
 
-LANGUAGE = ENGLISH
-"""The language of the vocabulary."""
 FOLDER = DATA / "vocabulary"
 TABLE = "table.bin"
 SHA256 = "1095a0bfc36866d7d70c37e6ae297de6d077914dcdd77019c37193a2343803da"
@@ -356,7 +354,7 @@ def _head(word: str, last: Mapping[int, Hit]) -> tuple[Part | None, bool]:
             end = hit[0]
     shortest = 1 if whole else _LONG_ENOUGH
     for text, entry in parts:
-        if len(text) >= shortest and text not in LANGUAGE.not_heads:
+        if len(text) >= shortest and text not in english.NOT_HEADS:
             return (text, entry), whole
     return parts[0] if whole and parts else None, whole
 
@@ -506,7 +504,7 @@ class Meaning:
     @cached_property
     def _short(self) -> dict[str, int]:
         """The short parts of compounds that lead to the lexicon: their entries."""
-        entries = {word: self._table.entry(word) for word in LANGUAGE.short_parts}
+        entries = {word: self._table.entry(word) for word in english.SHORT_PARTS}
         return {
             word: entry
             for word, entry in entries.items()

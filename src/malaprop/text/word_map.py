@@ -31,8 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.privacy.errors import ParameterError
-from malaprop.text import vocabulary
-from malaprop.text.language import ENGLISH, Language
+from malaprop.text import english, vocabulary
 from malaprop.text.tokens import TokenKind, kind_of
 from malaprop.text.vocabulary import SHORTEST_REPAIRED, Meaning, Route, Way
 
@@ -159,7 +158,7 @@ _NO_LETTERS = re.compile(r"[\W\d_]+")
 _DRAWN_OUT = re.compile(r"(.)\1{2,}")
 
 
-def readings(token: str, language: Language = ENGLISH) -> tuple[str, ...]:
+def readings(token: str) -> tuple[str, ...]:
     """Return the words that a token is read as, the best first.
 
     >>> readings("www.example.org"), readings("1999"), readings("#Flu"), readings("Flu")
@@ -171,28 +170,28 @@ def readings(token: str, language: Language = ENGLISH) -> tuple[str, ...]:
     if token.isascii():
         body = text.removeprefix("#")
         if body.isalnum():  # a word or a hashtag: it has no sign of any other kind
-            return (body,) if body.isalpha() else language.number_words(body) or (body,)
+            return (body,) if body.isalpha() else english.number_words(body) or (body,)
     # Folding would turn "™" into two letters.
     elif kind_of(symbols := token.casefold()[:LIMIT]) is TokenKind.EMOJI:
-        return _names(symbols, language)
+        return _names(symbols)
     kind = kind_of(text)
-    if kind in language.stand_ins:
-        return (language.stand_ins[kind],)
+    if kind in english.STAND_INS:
+        return (english.STAND_INS[kind],)
     if kind is TokenKind.HASHTAG:
-        return readings(text[1:], language)
+        return readings(text[1:])
     if any(map(str.isalnum, text)):
-        return language.number_words(bare(text)) or (text,)
-    return _names(text, language)
+        return english.number_words(bare(text)) or (text,)
+    return _names(text)
 
 
-def _names(symbols: str, language: Language) -> tuple[str, ...]:
+def _names(symbols: str) -> tuple[str, ...]:
     """Return the words of the first symbol's Unicode name, dull ones last; then "symbol"."""
-    stand_in = language.stand_ins["symbol"]
+    stand_in = english.STAND_INS["symbol"]
     full_name = next(filter(None, (name(symbol, "") for symbol in symbols)), "")
     if full_name.startswith("REGIONAL INDICATOR"):
-        return (language.stand_ins["flag"], stand_in)
+        return (english.STAND_INS["flag"], stand_in)
     words = filter(None, re.split("[^a-z]+", full_name.lower()))
-    return (*sorted(words, key=language.dull_names.__contains__), stand_in)
+    return (*sorted(words, key=english.DULL_NAMES.__contains__), stand_in)
 
 
 class WordMap:
@@ -209,9 +208,7 @@ class WordMap:
     Without `meaning` the large vocabulary is left out: tokens are then mapped by spelling alone.
     """
 
-    def __init__(
-        self, words: Sequence[str], language: Language = ENGLISH, *, meaning: bool = True
-    ) -> None:
+    def __init__(self, words: Sequence[str], *, meaning: bool = True) -> None:
         if len(words) == 0:
             raise ParameterError("The 'words' parameter of WordMap must hold a word. Got none.")
         self._ids = _folded_ids(words)
@@ -219,8 +216,7 @@ class WordMap:
         for folded in itertools.filterfalse(str.isascii, self._ids):
             self._bare_ids.setdefault(bare(folded), self._ids[folded])
         self._spellings = list(self._ids)
-        self._language = language
-        self._uses_meaning = meaning and language.name == vocabulary.LANGUAGE.name
+        self._uses_meaning = meaning
 
     def __getstate__(self) -> dict[str, object]:
         # What can be made again need not travel.
@@ -268,7 +264,7 @@ class WordMap:
 
     def _read(self, token: str) -> Route | str:
         """Return the word that a token is a form of; if there is none, the letters to repair."""
-        words = readings(token, self._language)
+        words = readings(token)
         for reading in words:
             if (route := self._as_form(reading)) is not None:
                 return route
@@ -287,7 +283,7 @@ class WordMap:
         """Try a reading and its forms: in the lexicon, then in the vocabulary."""
         meaning = self._meaning
         for near in (False, True) if meaning is not None and meaning.steps else (False,):
-            for spelling in itertools.chain((reading,), _forms(reading, self._language)):
+            for spelling in itertools.chain((reading,), _forms(reading)):
                 if (word_id := self._find(spelling)) is not None:
                     return Route(word_id, Way.FORM, spelling)
                 if meaning and (word_id := meaning.find(spelling, near=near)) is not None:
@@ -327,24 +323,24 @@ def _folded_ids(words: Sequence[str]) -> dict[str, int]:
     return ids
 
 
-def _forms(reading: str, language: Language) -> Iterable[str]:
+def _forms(reading: str) -> Iterable[str]:
     """Return the spellings that a reading is tried as, the best first.
 
     Without accents ("naïve" is tried as "naive"), contraction or possessive, inflection, and digits
     or punctuation.
     """
     if reading.isascii() and reading.isalpha():  # there is nothing else to drop
-        return language.base_forms(reading)
+        return english.base_forms(reading)
     word = bare(reading)
     return itertools.chain(
         () if reading.isascii() else (word,),
-        language.without_clitic(word),
-        language.base_forms(word),
-        _letters_alone(word, language),
+        english.without_clitic(word),
+        english.base_forms(word),
+        _letters_alone(word),
     )
 
 
-def _letters_alone(word: str, language: Language) -> Iterator[str]:
+def _letters_alone(word: str) -> Iterator[str]:
     """Drop digits and punctuation: "covid19" is tried as "covid", "o'clock" as "clock"."""
     runs = _NO_LETTERS.split(word)
     if len(runs) == 1:
@@ -352,7 +348,7 @@ def _letters_alone(word: str, language: Language) -> Iterator[str]:
     long_runs = (run for run in runs if len(run) >= 3)
     for spelling in ("".join(runs), *sorted(long_runs, key=len, reverse=True)):
         yield spelling
-        yield from language.base_forms(spelling)
+        yield from english.base_forms(spelling)
 
 
 def _repairable(letters: str) -> str:

@@ -27,7 +27,7 @@ from malaprop.privacy.errors import DataError, ParameterError
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.progress import Progress, report, stage
 from malaprop.privatizer import Privatizer, WordDraws
-from malaprop.text.language import ENGLISH
+from malaprop.text import english
 
 CANDIDATES = 32
 """How many words are considered for each output."""
@@ -192,7 +192,7 @@ class WordAttack(Attack):
         hits, floor = np.stack(guesses) == secret, float(np.mean(floors))
         kept = np.stack([seen.outputs for seen in drawn.seen]) == secret
         words = privatizer.lexicon.words
-        content = np.array([word.lower() not in ENGLISH.function_words for word in words])
+        content = np.array([word.lower() not in english.FUNCTION_WORDS for word in words])
         fingerprint = "" if first.model is None else first.model.fingerprint
         return RecoveredWords(
             attack=self.name,

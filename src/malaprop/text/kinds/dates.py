@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from malaprop.text import english
 from malaprop.text.kinds import DateOrder, Kind, Read, ValueForm
 from malaprop.text.kinds.grids import Step, ValueGrid, even_grid
 from malaprop.text.kinds.numbers import whole
-from malaprop.text.language import ENGLISH
 from malaprop.text.tokens import NUMBER_END, NUMBER_GAP
 
 # Grids and steps.
@@ -72,7 +72,7 @@ class DateForm(ValueForm):
 
     def write(self, index: int) -> str:
         day = date.fromordinal(self.grid.values[index])
-        month = ENGLISH.months[day.month - 1][:3] if self.named else f"{day.month:02}"
+        month = english.MONTHS[day.month - 1][:3] if self.named else f"{day.month:02}"
         fields = {"y": str(day.year)[-self.year_digits :], "m": month, "d": f"{day.day:02}"}
         return self.separator.join(fields[letter] for letter in self.order)
 
@@ -97,9 +97,9 @@ class NamedDateForm(ValueForm):
     def write(self, index: int) -> str:
         value = self.grid.values[index]
         if self.parts == "my":
-            return f"{ENGLISH.months[value % 12]} {value // 12}"
+            return f"{english.MONTHS[value % 12]} {value // 12}"
         day = date.fromordinal(value)
-        name = ENGLISH.months[day.month - 1]
+        name = english.MONTHS[day.month - 1]
         month_and_day = f"{name} {day.day}" if self.parts[0] == "m" else f"{day.day} {name}"
         comma = "," * (self.parts == "mdy")
         return month_and_day + (f"{comma} {day.year}" if "y" in self.parts else "")
@@ -149,27 +149,27 @@ class HourForm(ValueForm):
     tag, grid = "times", HOURS
 
     def write(self, index: int) -> str:
-        return f"{index % 12 or 12}{ENGLISH.halves[index >= 12]}"
+        return f"{index % 12 or 12}{english.HALVES[index >= 12]}"
 
 
 # How they are found and read.
 
-_BY_LETTERS = {name[:3].lower(): month for month, name in enumerate(ENGLISH.months, 1)}
+_BY_LETTERS = {name[:3].lower(): month for month, name in enumerate(english.MONTHS, 1)}
 _NAMED = re.compile(r"\d+|[^\W\d_]+")
-_HALF = rf"{NUMBER_GAP}?{ENGLISH.half}"
+_HALF = rf"{NUMBER_GAP}?{english.HALF}"
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?!\d|:\d)"
 _TIME = re.compile(
     r"(?P<before>T?)(?P<hour>\d+)(?::(?P<minute>\d+))?(?::(?P<second>\d+))?(?P<after>Z?)"
-    rf"(?:\s?(?P<half>{ENGLISH.half}))?"
+    rf"(?:\s?(?P<half>{english.HALF}))?"
 )
 
 
 def _named_date_pattern() -> str:
     year = rf"(?:\.?(?:,{NUMBER_GAP}?|{NUMBER_GAP})\d{{4}}{NUMBER_END})"
-    day = rf"\d{{1,2}}{ENGLISH.ordinal}?"
-    day_first = rf"{day}{NUMBER_GAP}(?:{ENGLISH.before_month}{NUMBER_GAP})?{ENGLISH.month}{year}?"
-    month_first = rf"{ENGLISH.month}\.?{NUMBER_GAP}{day}(?:{year}|{NUMBER_END})"
-    return rf"{day_first}|{month_first}|{ENGLISH.month}{year}"
+    day = rf"\d{{1,2}}{english.ORDINAL}?"
+    day_first = rf"{day}{NUMBER_GAP}(?:{english.BEFORE_MONTH}{NUMBER_GAP})?{english.MONTH}{year}?"
+    month_first = rf"{english.MONTH}\.?{NUMBER_GAP}{day}(?:{year}|{NUMBER_END})"
+    return rf"{day_first}|{month_first}|{english.MONTH}{year}"
 
 
 def _date_pattern() -> str:
@@ -177,7 +177,7 @@ def _date_pattern() -> str:
         return "|".join(rf"{first}{sep}{month}{sep}{last}" for sep in ("-", "/", r"\."))
 
     day, year = r"\d{1,2}", r"(?:\d{4}|\d{2})"
-    dates = joined(r"\d{4}", day), joined(day, year), joined(day, year, ENGLISH.month)
+    dates = joined(r"\d{4}", day), joined(day, year), joined(day, year, english.MONTH)
     return rf"(?:{'|'.join(dates)})(?!\d|[-/.]\d)"
 
 
@@ -231,7 +231,7 @@ def _read_time(token: str, _order: DateOrder = "mdy") -> Read:
         raise ValueError("not a time")
     hour = whole(match["hour"])
     if match["half"] and hour <= 12:  # 12 am is midnight
-        halves = [half[0] for half in ENGLISH.halves]
+        halves = [half[0] for half in english.HALVES]
         hour = hour % 12 + 12 * halves.index(match["half"][0].lower())
     if match["minute"] is None:
         return Read(HourForm(), HOURS.index(hour))

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection
 from functools import cache
 from itertools import compress
 
+from malaprop.text import english
 from malaprop.text.kinds import KINDS, DateOrder, Read
-from malaprop.text.language import ENGLISH
 from malaprop.text.tokens import (
     AS_EMOJI,
     Scope,
@@ -103,17 +103,17 @@ _NARROW = r"[\xa0\u202f]"  # spaces inside a chunk
 _STARTS = (
     (re.compile(r"\(?\d"), _AFTER_NUMBER | _AFTER_MONTH),
     (
-        re.compile(rf"{ENGLISH.month}|{ENGLISH.half}|{ENGLISH.before_month}(?:$|{_NARROW})"),
+        re.compile(rf"{english.MONTH}|{english.HALF}|{english.BEFORE_MONTH}(?:$|{_NARROW})"),
         _AFTER_NUMBER,
     ),
 )
 _STOPS = (
     (
-        re.compile(rf"\d(?:\)|{ENGLISH.ordinal}?(?:{_NARROW}{ENGLISH.before_month})?)$|\+$"),
+        re.compile(rf"\d(?:\)|{english.ORDINAL}?(?:{_NARROW}{english.BEFORE_MONTH})?)$|\+$"),
         _AFTER_NUMBER,
     ),
     (
-        re.compile(rf"{ENGLISH.month}(?:\.?{_NARROW}\d{{1,2}}{ENGLISH.ordinal}?)?[.,]{{0,2}}$"),
+        re.compile(rf"{english.MONTH}(?:\.?{_NARROW}\d{{1,2}}{english.ORDINAL}?)?[.,]{{0,2}}$"),
         _AFTER_MONTH,
     ),
 )
@@ -130,7 +130,7 @@ def parts_of_values(words: Collection[str]) -> frozenset[str]:
     """
     # All at once: two loops in C.
     small = _CLITIC.sub("", " ".join(words).lower()).split(" ")
-    return frozenset(compress(words, map(ENGLISH.parts_of_values.__contains__, small)))
+    return frozenset(compress(words, map(english.PARTS_OF_VALUES.__contains__, small)))
 
 
 def joining(chunk: str) -> Joins:

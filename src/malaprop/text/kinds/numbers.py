@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from malaprop.privacy.arrays import Floats
+from malaprop.text import english
 from malaprop.text.kinds import DateOrder, Kind, Read, ValueForm
 from malaprop.text.kinds.grids import Step, StepSizes, ValueGrid, even_grid
-from malaprop.text.language import ENGLISH
 from malaprop.text.tokens import CharacterClasses
 
 _FAR_TOO_LONG = 18  # digits; beyond every grid, and below the limit of Python's int()
@@ -154,7 +154,7 @@ class OrdinalForm(ValueForm):
 
     def write(self, index: int) -> str:
         number = self.grid.values[index]
-        return f"{_separated(number)}{ENGLISH.ordinal_suffix(number)}"
+        return f"{_separated(number)}{english.ordinal_suffix(number)}"
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ _DECIMALS = r"(?:[.٫]\d{1,6}(?!\d))?+"
 _PERCENT = "%٪％"
 _NUMBER = re.compile(
     r"(?P<before>[^\d])?(?P<whole>\d[\d,٬]*)(?:[.٫](?P<part>\d+))?"
-    rf"(?:(?P<ordinal>{ENGLISH.ordinal})|(?P<decade>['’]?s)|(?P<after>\D))?"
+    rf"(?:(?P<ordinal>{english.ORDINAL})|(?P<decade>['’]?s)|(?P<after>\D))?"
 )
 _SCIENTIFIC = re.compile(r"(\d+)(?:[.٫](\d+))?[eE]([+\-−]?)(\d+)")
 
@@ -210,7 +210,7 @@ def _number_pattern(characters: CharacterClasses) -> str:
         (
             rf"[{currency}]{_WHOLE}{_DECIMALS}",
             rf"{_WHOLE}{_DECIMALS}(?:[{_PERCENT}]|[{currency}](?!\d))",
-            rf"{_SMALL}{ENGLISH.ordinal}(?![^\W_])",
+            rf"{_SMALL}{english.ORDINAL}(?![^\W_])",
             r"(?:\d{4}|\d{2})['’]?s(?![^\W_])",
             rf"{_SMALL}{_DECIMALS}",
         )

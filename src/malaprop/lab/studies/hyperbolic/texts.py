@@ -30,7 +30,7 @@ from malaprop.measure.classification import random_splits
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel
 from malaprop.privacy.randomness import seeded_rng
-from malaprop.text.language import ENGLISH
+from malaprop.text import english
 
 # Texts with slots: which words are replaced, and by what. The others stay in clear.
 
@@ -99,7 +99,7 @@ Protocol = Callable[[SlotTexts], Flags]
 def stop_words_kept(texts: SlotTexts) -> Flags:
     """The paper's rule in Table III; words that the lexicon lacks stay in clear, too."""
     content: Flags = np.array(
-        [word not in ENGLISH.function_words for word in texts.flat], dtype=bool
+        [word not in english.FUNCTION_WORDS for word in texts.flat], dtype=bool
     )
     return texts.known & content
 

@@ -1,67 +1,24 @@
-"""What is English, in one value: articles, inflection, contractions, number words, months, …
+"""What is English: articles, inflection, contractions, number words, months, …
 
-Whatever depends on the language of a text takes it from `ENGLISH`, the only one so far. A lexicon
-names its language.
+Whatever depends on the language of a text is here. Texts are in small letters, unless said
+otherwise.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from unicodedata import decimal
-
-
-@dataclass(frozen=True, kw_only=True)
-class Language:
-    """What is known of a language. Texts in it are in small letters, unless said otherwise."""
-
-    name: str
-    articles: frozenset[str]
-    """Words that are fitted to the next word by `article_before`."""
-    telling_words: frozenset[str]
-    """A lexicon with these words has the articles of the language."""
-    article_before: Callable[[str], str]
-    """Return the article that a word or a number takes."""
-    first_person: Mapping[str, str]
-    """Words that are written with a capital anywhere, and how."""
-    function_words: frozenset[str]
-    """Articles, pronouns, prepositions, conjunctions, auxiliaries, particles: a closed list."""
-    base_forms: Callable[[str], Iterator[str]]
-    """Yield candidates for the base form of a word, likeliest first."""
-    without_clitic: Callable[[str], Iterable[str]]
-    """Return words for a word with an apostrophe: without its contraction or possessive."""
-    number_words: Callable[[str], tuple[str, ...]]
-    """Return the words for a token that is a number, the best first; otherwise nothing."""
-    months: tuple[str, ...]
-    """The names of the months, with capitals."""
-    month: str
-    """The pattern of a month's name, full or short."""
-    before_month: str
-    """The word that may stand between a day and its month."""
-    halves: tuple[str, str]
-    """The halves of a day, as they are written behind an hour."""
-    half: str
-    """The pattern of these."""
-    parts_of_values: frozenset[str]
-    """Words that may be part of a date or a time."""
-    ordinal: str
-    """The pattern of the suffixes of ordinals."""
-    ordinal_suffix: Callable[[int], str]
-    """Return the suffix that a number takes as an ordinal."""
-    stand_ins: Mapping[str, str]
-    """Words for web addresses, e-mail addresses, mentions, symbols and flags."""
-    dull_names: frozenset[str]
-    """Words of Unicode names that do not tell what a symbol shows."""
-    short_parts: frozenset[str]
-    """Words and prefixes of two letters that may be a part of a compound."""
-    not_heads: frozenset[str]
-    """Parts that a compound is not named for: function words, prefixes and endings."""
-
 
 # Choose “a” or “an” by the sound of the next word: a repair of the output.
 #
 # It reads drawn words only, never the input text, so it reveals nothing more.
 
+ARTICLES = frozenset({"a", "an"})
+"""Words that are fitted to the next word by `article_before`."""
+TELLING_WORDS = ARTICLES | {"the"}
+"""A lexicon with these words has the articles of English."""
+FIRST_PERSON = {word: f"I{word[1:]}" for word in ("i", "i'm", "i'd", "i'll", "i've")}
+"""Words that are written with a capital anywhere, and how."""
 
 # Written with a consonant, spoken with a vowel: an hour, an heir, an x.
 # Numbers: an 8, an 11, an 18, an 80, an 11th, an 18,000; but a 110 and a 1,800.
@@ -76,12 +33,12 @@ _CONSONANT = re.compile(
 
 
 @lru_cache(maxsize=2**15)
-def _article_before(word: str) -> str:
+def article_before(word: str) -> str:
     """Return the article that a word or a number takes.
 
-    >>> [ENGLISH.article_before(word) for word in ("apple", "hour", "user", "uninvited", "house")]
+    >>> [article_before(word) for word in ("apple", "hour", "user", "uninvited", "house")]
     ['an', 'an', 'a', 'an', 'a']
-    >>> [ENGLISH.article_before(number) for number in ("8", "11", "110", "18th", "80%", "1800")]
+    >>> [article_before(number) for number in ("8", "11", "110", "18th", "80%", "1800")]
     ['an', 'an', 'a', 'an', 'an', 'a']
     """
     return "an" if _VOWEL.match(word) and not _CONSONANT.match(word) else "a"
@@ -110,6 +67,7 @@ _FUNCTION_WORDS = """
     s t d ll m re ve don isn aren wasn weren doesn didn hasn haven hadn won wouldn shouldn couldn
     cannot
 """
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 
 # Undo English inflection: candidates for the base form of a word.
@@ -129,10 +87,10 @@ _LOST_E = re.compile(r"(?:.*[^aeiou])?[aeiouy][^aeiouwxy]")
 _STEM_VOWEL = re.compile("[aeiouy]")
 
 
-def _base_forms(word: str) -> Iterator[str]:
+def base_forms(word: str) -> Iterator[str]:
     """Yield candidates for the base form: without one ending, likeliest first, then without two.
 
-    >>> list(ENGLISH.base_forms("cities"))[0], list(ENGLISH.base_forms("running"))
+    >>> list(base_forms("cities"))[0], list(base_forms("running"))
     ('city', ['runn', 'run', 'runne'])
     """
     if word[-1:] in _ENDINGS_BY_LETTER:
@@ -208,12 +166,12 @@ _NUMERAL = re.compile(r"[\d.,٫٬]*\d('?s)?")
 _ORDINAL = re.compile(r"[\d.,٫٬]*\d(?:st|nd|rd|th)")
 
 
-def _number_words(text: str) -> tuple[str, ...]:
+def number_words(text: str) -> tuple[str, ...]:
     """Return the words for a folded token that is a number, the best first; otherwise nothing.
 
     Digits of any script count, decimals do not. The plural of a year or a decade is a number.
 
-    >>> [ENGLISH.number_words(text) for text in ("42", "1,999.50", "1990s", "23rd", "b12")]
+    >>> [number_words(text) for text in ("42", "1,999.50", "1990s", "23rd", "b12")]
     [('forty',), ('thousand',), ('thousand',), ('twentieth', 'twenty'), ()]
     """
     first = _NUMBER.search(text)
@@ -247,33 +205,53 @@ def _ordinal(digits: str) -> str:
 _CLITIC = re.compile(r"(.+)'(?:s|re|ve|ll|d|m)?")
 
 
-def _without_clitic(word: str) -> Iterable[str]:
+def without_clitic(word: str) -> Iterable[str]:
     """Drop n't, 's and the like: "don't" is tried as "not", "doctor's" as "doctor"."""
     if "'" not in word:
         return ()
     if word.endswith("n't"):
         return ("not",)
     match = _CLITIC.fullmatch(word)
-    return (match[1], *_base_forms(match[1])) if match else ()
+    return (match[1], *base_forms(match[1])) if match else ()
 
 
 # Months, halves of a day and ordinals.
 
-_MONTHS = (
+MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
     *("October", "November", "December"),
 )
-_FULL_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_FULL_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _SHORT_MONTH = "Sept|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
-_BEFORE_MONTH, _HALVES = "of", ("am", "pm")
-_MONTH_WORDS = [name.lower() for name in (*_MONTHS, *_SHORT_MONTH.split("|"))]
+# A month begins with a capital: "may" and "march" are also verbs.
+MONTH = rf"(?=[A-Z])(?i:{_FULL_MONTH}|{_SHORT_MONTH})(?![^\W_])"
+"""The pattern of a month's name, full or short."""
+BEFORE_MONTH = "of"
+"""The word that may stand between a day and its month."""
+HALVES = ("am", "pm")
+"""The halves of a day, as they are written behind an hour."""
+HALF = r"(?i:[ap]\.m\.?|[ap]m)(?![^\W_])"
+"""The pattern of these."""
+# "a.m." is cut at its stops.
+PARTS_OF_VALUES = frozenset(
+    {
+        *(name.lower() for name in (*MONTHS, *_SHORT_MONTH.split("|"))),
+        *(BEFORE_MONTH, *HALVES, *"".join(HALVES)),
+    }
+)
+"""Words that may be part of a date or a time."""
+ORDINAL = "(?i:st|nd|rd|th)"
+"""The pattern of the suffixes of ordinals."""
 
 
-def _ordinal_suffix(number: int) -> str:
+def ordinal_suffix(number: int) -> str:
+    """Return the suffix that a number takes as an ordinal."""
     if number % 100 in (11, 12, 13):
         return "th"
     return {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
 
+
+# Parts of compounds, and what symbols and addresses are read as.
 
 # Most pairs of letters are some word: few of them may be a part of a compound.
 _SHORT_PARTS = """
@@ -286,42 +264,21 @@ _NOT_HEADS = """
     ability able ally ance ary ation esque est fest fests ful ian ical ing ion ish ism ist ity ive
     ize less like ment mente ness ous ship ster tion zilla
 """
-
+SHORT_PARTS = frozenset(_SHORT_PARTS.split())
+"""Words and prefixes of two letters that may be a part of a compound."""
+NOT_HEADS = SHORT_PARTS.union(_NOT_HEADS.split())
+"""Parts that a compound is not named for: function words, prefixes and endings."""
 _DULL_NAMES = """
     black capital face heavy large latin letter mark medium sign small symbol white
     a and for in of on or the with
 """
-
-ENGLISH = Language(
-    name="english",
-    articles=frozenset({"a", "an"}),
-    telling_words=frozenset({"a", "an", "the"}),
-    article_before=_article_before,
-    first_person={word: f"I{word[1:]}" for word in ("i", "i'm", "i'd", "i'll", "i've")},
-    function_words=frozenset(_FUNCTION_WORDS.split()),
-    base_forms=_base_forms,
-    without_clitic=_without_clitic,
-    number_words=_number_words,
-    months=_MONTHS,
-    # A month begins with a capital: "may" and "march" are also verbs.
-    month=rf"(?=[A-Z])(?i:{_FULL_MONTH}|{_SHORT_MONTH})(?![^\W_])",
-    before_month=_BEFORE_MONTH,
-    halves=_HALVES,
-    half=r"(?i:[ap]\.m\.?|[ap]m)(?![^\W_])",
-    # "a.m." is cut at its stops.
-    parts_of_values=frozenset({*_MONTH_WORDS, _BEFORE_MONTH, *_HALVES, *"".join(_HALVES)}),
-    ordinal="(?i:st|nd|rd|th)",
-    ordinal_suffix=_ordinal_suffix,
-    stand_ins={
-        "url": "website",
-        "email": "email",
-        "mention": "user",
-        "symbol": "symbol",
-        "flag": "flag",
-    },
-    dull_names=frozenset(_DULL_NAMES.split()),
-    short_parts=frozenset(_SHORT_PARTS.split()),
-    not_heads=frozenset((_SHORT_PARTS + _NOT_HEADS).split()),
-)
-LANGUAGES = {ENGLISH.name: ENGLISH}
-"""All languages that a lexicon can name."""
+DULL_NAMES = frozenset(_DULL_NAMES.split())
+"""Words of Unicode names that do not tell what a symbol shows."""
+STAND_INS = {
+    "url": "website",
+    "email": "email",
+    "mention": "user",
+    "symbol": "symbol",
+    "flag": "flag",
+}
+"""Words for web addresses, e-mail addresses, mentions, symbols and flags."""
