@@ -15,7 +15,7 @@ from malaprop.lab import studies
 from malaprop.lab.datasets import LabelledTexts
 from malaprop.lab.studies.figures import FLOORS, MAJORITY
 from malaprop.lab.studies.frontier import frontier
-from malaprop.lab.studies.frontier.curves import Verdict, curves, floors, verdicts
+from malaprop.lab.studies.frontier.curves import Point, Verdict, curves, floors, verdicts
 from malaprop.lab.studies.frontier.frontier_page import TEXTS, frontier_page
 from malaprop.lab.studies.reproduction import Run
 from malaprop.lab.studies.study import Line, written
@@ -181,7 +181,7 @@ def test_curves_are_read_at_an_equal_success() -> None:
 
 
 def test_who_is_better_is_told_either_way() -> None:
-    judged = {(v.mechanism, v.success): v.better for v in verdicts(curves(LINES))}
+    judged = {(v.mechanism, v.level): v.better for v in verdicts(curves(LINES))}
     assert judged["laplace", 0.3] is True
     assert judged["tem", 0.3] is False
     assert ("laplace", 0.5) not in judged
@@ -215,7 +215,8 @@ def test_equal_mechanisms_are_rarely_told_apart(repeats: int) -> None:
             )
             for each in values
         )
-        verdict = Verdict(success=0.3, measure="sts", mechanism="tem", own=own, recommended=other)
+        points = (Point(epsilon=1.0, success=own, figures={"sts": each}) for each in (own, other))
+        verdict = Verdict(0.3, "sts", "tem", *points)
         told += verdict.better is not None
     assert 0.01 * count < told <= 0.05 * count + 4.8 * (0.05 * 0.95 * count) ** 0.5
 

@@ -13,12 +13,12 @@ from malaprop.lab.studies.privemb import (
     M2,
     SCALED,
     bound,
-    compared,
     lexicon_of,
     squared_length,
 )
 from malaprop.lab.studies.reproduction import Cells, Run, run_study
 from malaprop.lab.studies.study import Line
+from malaprop.lab.tasks.similarity import preserved
 from malaprop.privacy.noise import ProjectedLaplace
 
 STUDY = studies.study_named("privemb")
@@ -157,7 +157,7 @@ def test_the_published_projection_stretches_some_vectors_beyond_its_noise(
 
 def test_identical_vectors_have_no_error_and_a_perfect_correlation() -> None:
     rows = seeded_rng(1).normal(size=(40, 5))
-    measures = compared(rows, rows, 20, 0.0)
+    measures = preserved(rows, rows)
     assert measures["distance_error"] == 0.0
     assert measures["product_spearman"] == pytest.approx(1.0)
     assert measures["distance_error_of_constant"] > 0.0

@@ -14,6 +14,7 @@ from malaprop.lab.studies.study import NOISE, SPLITS, Measurement, Setting
 from malaprop.lab.tasks import sources
 from malaprop.lab.tasks.classes import shares_right, with_known_columns
 from malaprop.lab.tasks.sources import Corpus, Source, Subject
+from malaprop.measure.adversaries.labels import TESTED, Predictor, koppel
 from malaprop.measure.classification import Split, random_splits
 from malaprop.mechanisms import mechanism_named
 from malaprop.privacy.arrays import Floats, Ids
@@ -125,6 +126,29 @@ def estimated(measure: str, estimate: Estimate, shared: float = 0.0) -> Measurem
         return Measurement(measure, estimate.value)
     error = estimate.spread * math.sqrt(1.0 / runs + shared)
     return Measurement(measure, estimate.value, error=error, freedom=runs - 1)
+
+
+# Koppel's method on splits that all mechanisms share: they depend on the labels alone.
+
+
+Attackers = Sequence[tuple[Predictor, Ids]]
+"""For each split, what was trained on one part, and the places of the texts to test it on."""
+
+
+def koppel_attackers(texts: Sequence[str], labels: Ids, times: int) -> Attackers:
+    """Train Koppel's method on so many splits of texts."""
+    attackers = []
+    for number in range(times):
+        (split,) = random_splits(labels, TESTED, 1, seeded_rng(number))
+        known = [texts[i] for i in split.train]
+        attackers.append((koppel(known, labels[split.train], seeded_rng(number)), split.test))
+    return attackers
+
+
+def authors_named(attackers: Attackers, texts: Sequence[str], labels: Ids) -> list[int]:
+    """Return how many authors of texts to test on are named, on each split."""
+    guesses = [(predict([texts[i] for i in test]), labels[test]) for predict, test in attackers]
+    return [int((guess == truth).sum()) for guess, truth in guesses]
 
 
 # Shares of words kept, and ε at an equal share kept.

@@ -20,10 +20,8 @@ class Preservation(Task, name="preservation"):
     """How well distances between private vectors give those between the words (privemb-2021).
 
     Words are drawn at random, `count` on either side, and all pairs are compared. The score is
-    Spearman's correlation of the distances. `measures` has Pearson's, the mean absolute errors of
-    distances and of inner products, and the errors of the best constant: a constant often beats a
-    noisy distance. The words are the same in all repetitions, as in the paper, if `vary` is
-    `noise`; they count as the split.
+    Spearman's correlation of the distances; `measures` has all that `preserved` returns. The words
+    are the same in all repetitions, as in the paper, if `vary` is `noise`; they count as the split.
     """
 
     count: int = field(default=100, metadata={"help": "how many words on either side"})
@@ -44,24 +42,33 @@ class Preservation(Task, name="preservation"):
         return Problem(score=self._score, items=self.count**2, divided=True)
 
     def _score(self, source: Source, rng: Generator) -> Mapping[str, float]:
-        from scipy.spatial.distance import cdist
-
         ids = rng.choice(len(source.space), size=2 * self.count, replace=False)
         true = np.asarray(source.space.vectors[ids], dtype=np.float64)
-        private = source.vectors(ids)
-        measures: dict[str, float] = {}
-        for name, of in (("distance", cdist), ("product", lambda left, right: left @ right.T)):
-            was, became = (
-                np.asarray(of(rows[: self.count], rows[self.count :])).ravel()
-                for rows in (true, private)
-            )
-            measures |= {
-                f"{name}_spearman": spearman(became, was),
-                f"{name}_pearson": pearson(became, was),
-                f"{name}_error": float(np.abs(became - was).mean()),
-                f"{name}_error_of_constant": float(np.abs(was - np.median(was)).mean()),
-            }
-        return measures
+        return preserved(true, source.vectors(ids))
+
+
+def preserved(true: Floats, private: Floats) -> dict[str, float]:
+    """Compare the pairs of a row of the first half with one of the second, before and after.
+
+    Return absolute errors of distances and of inner products, the error of the best constant, which
+    often beats a noisy distance, and correlations.
+    """
+    from scipy.spatial.distance import cdist
+
+    measures: dict[str, float] = {}
+    halves = [np.split(rows, 2) for rows in (true, private)]
+    for name, of in (("distance", cdist), ("product", lambda left, right: left @ right.T)):
+        was, became = (np.asarray(of(*each)).ravel() for each in halves)
+        errors = np.abs(became - was)
+        measures |= {
+            f"{name}_error": float(errors.mean()),
+            f"{name}_error_p95": float(np.percentile(errors, 95)),
+            f"{name}_error_max": float(errors.max()),
+            f"{name}_error_of_constant": float(np.abs(was - np.median(was)).mean()),
+            f"{name}_spearman": spearman(became, was),
+            f"{name}_pearson": pearson(became, was),
+        }
+    return measures
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,10 @@ from malaprop.lab.studies.figures import (
     FLOORS,
     MAJORITY,
     SPLIT_TIMES,
+    authors_named,
     classified,
     floor_shares,
+    koppel_attackers,
     mean_of,
     mechanism_of,
     over_both,
@@ -26,7 +28,7 @@ from malaprop.lab.studies.study import Measurement, Setting
 from malaprop.lab.tasks.sources import CorpusReader, Subject, random_table, subject_of
 from malaprop.lexicon.lexicon import Lexicon, nearest_words
 from malaprop.measure.adversaries.context import Context
-from malaprop.measure.adversaries.labels import TESTED, koppel, plain, with_random_words
+from malaprop.measure.adversaries.labels import TESTED, plain, with_random_words
 from malaprop.measure.adversaries.likelihoods import likelihoods_of
 from malaprop.measure.adversaries.public_model import check_corpus, model_for, prior_of
 from malaprop.measure.adversaries.words import Bayes, Seen
@@ -128,23 +130,17 @@ def _attributed(run: Run, private: Private, noisy: bool = True) -> Iterator[Meas
     They read punctuation, which no mechanism changes, or (`_no_marks`) they do not.
     """
     texts, labels = _authors_of(run)
+    tested = len(random_splits(labels, TESTED, 1, seeded_rng(0))[0].test)
     draws = [private(texts) for _ in range(noise_draws(run) if noisy else 1)]
     for marks, ending in ((True, ""), (False, "_no_marks")):
         clean = [plain(text, punctuation=marks) for text in texts]
         read = [[plain(text, punctuation=marks) for text in each] for each in draws]
-        for name, known in (("attribution", [clean] * len(read)), ("attribution_adaptive", read)):
-            table = [_hits(of, seen, labels) for of, seen in zip(known, read, strict=True)]
-            yield from over_both(name + ending, table, shared=_SHARED)
-
-
-def _hits(known: Sequence[str], read: Sequence[str], labels: Ids) -> list[float]:
-    """Return the share of texts whose author is named, for each split."""
-    shares = []
-    for number in range(SPLIT_TIMES):
-        (split,) = random_splits(labels, TESTED, 1, seeded_rng(number))
-        predict = koppel([known[i] for i in split.train], labels[split.train], seeded_rng(number))
-        shares.append(float(np.mean(predict([read[i] for i in split.test]) == labels[split.test])))
-    return shares
+        static = koppel_attackers(clean, labels, SPLIT_TIMES)
+        adaptive = [koppel_attackers(seen, labels, SPLIT_TIMES) for seen in read]
+        for name, each in (("", [static] * len(read)), ("_adaptive", adaptive)):
+            both = zip(each, read, strict=True)
+            hits = np.array([authors_named(attackers, seen, labels) for attackers, seen in both])
+            yield from over_both(f"attribution{name}{ending}", hits / tested, shared=_SHARED)
 
 
 def _authors_of(run: Run) -> tuple[list[str], Ids]:

@@ -164,15 +164,14 @@ def _mixed(low: Estimate, high: Estimate, part: float) -> tuple[float, Error]:
 # Comparisons with the recommended mechanism.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
-    """How a mechanism compares with the recommended one at an equal success."""
+class Verdict(NamedTuple):
+    """How a mechanism compares with the recommended one at an equal share recovered."""
 
-    success: float
+    level: float
     measure: str
     mechanism: str
-    own: Estimate
-    recommended: Estimate
+    point: Point
+    recommended: Point
 
     @property
     def better(self) -> bool | None:
@@ -180,33 +179,44 @@ class Verdict:
 
         Errors over splits count in full, although both have the same splits: this is cautious.
         """
-        both = (self.own, self.recommended)
+        own, other = both = [each.figures[self.measure] for each in (self.point, self.recommended)]
         if any(None in each.errors[0] for each in both):
             return None
-        gain = BETTER[self.measure] * (self.own.value - self.recommended.value)
+        gain = BETTER[self.measure] * (own.value - other.value)
         noise = chance_margin(part for each in both for part in each.errors)
         return None if abs(gain) <= noise else gain > 0.0
 
 
-def verdicts(all_curves: Iterable[Curve]) -> Iterator[Verdict]:
+def compared(all_curves: Sequence[Curve], measure: str) -> Iterator[list[Verdict]]:
+    """Yield the verdicts of each level that the recommended mechanism reaches, its own too."""
+    for level in LEVELS:
+        there = {
+            curve.mechanism: point
+            for curve in all_curves
+            if (point := curve.at(level)) and measure in point.figures
+        }
+        if best := there.get(RECOMMENDED):
+            yield [Verdict(level, measure, name, point, best) for name, point in there.items()]
+
+
+def verdicts(all_curves: Sequence[Curve]) -> list[Verdict]:
     """Compare each mechanism with the recommended one, wherever both were measured."""
-    by_name = {curve.mechanism: curve for curve in all_curves}
-    best = by_name.pop(RECOMMENDED, None)
-    for success in LEVELS if best else ():
-        there = best.at(success) if best else None
-        for name, curve in by_name.items():
-            here = curve.at(success)
-            if here is None or there is None:
-                continue
-            for measure in BETTER:
-                if measure in here.figures and measure in there.figures:
-                    yield Verdict(
-                        success=success,
-                        measure=measure,
-                        mechanism=name,
-                        own=here.figures[measure],
-                        recommended=there.figures[measure],
-                    )
+    return [
+        verdict
+        for measure in BETTER
+        for level in compared(all_curves, measure)
+        for verdict in level
+        if verdict.mechanism != RECOMMENDED
+    ]
+
+
+def champions(all_curves: Sequence[Curve], measure: str) -> Iterator[Verdict]:
+    """Yield the verdict on the best mechanism of a measure at each level."""
+
+    def merit(verdict: Verdict) -> float:
+        return BETTER[measure] * verdict.point.figures[measure].value
+
+    return (max(level, key=merit) for level in compared(all_curves, measure))
 
 
 class Tally(NamedTuple):
@@ -231,34 +241,3 @@ def tallies(all_curves: Sequence[Curve]) -> dict[str, Tally]:
         measure: Tally(values.count(False), values.count(True), values.count(None))
         for measure, values in judged.items()
     }
-
-
-class Champion(NamedTuple):
-    """The mechanism that is best in a measure where the same share of words is recovered."""
-
-    level: float
-    mechanism: str
-    point: Point
-    recommended: Point
-    decided: bool
-    """Whether it differs from the recommended one by more than the errors."""
-
-
-def champions(all_curves: Sequence[Curve], measure: str) -> Iterator[Champion]:
-    """Yield the best mechanism of a measure at each level."""
-    ahead = {
-        (verdict.success, verdict.mechanism)
-        for verdict in verdicts(all_curves)
-        if verdict.measure == measure and verdict.better
-    }
-    for level in LEVELS:
-        there = {
-            curve.mechanism: point
-            for curve in all_curves
-            if (point := curve.at(level)) and measure in point.figures
-        }
-        if RECOMMENDED in there:
-            sign = BETTER[measure]
-            name = max(there, key=lambda each: sign * there[each].figures[measure].value)
-            is_ahead = (level, name) in ahead
-            yield Champion(level, name, there[name], there[RECOMMENDED], is_ahead)

@@ -184,7 +184,7 @@ def _compared(all_curves: Sequence[Curve]) -> Table:
     for verdict in verdicts(all_curves):
         if verdict.better:
             own = rivals.setdefault(verdict.measure, {})
-            own.setdefault(verdict.mechanism, []).append(f"{verdict.success:.0%}")
+            own.setdefault(verdict.mechanism, []).append(f"{verdict.level:.0%}")
     return Table(
         ("measure", "better", "worse", "not decided", "who is better, at which share recovered"),
         tuple(
@@ -210,7 +210,7 @@ def _best(all_curves: Sequence[Curve]) -> Section:
             _shown(row.point.figures, measure),
             _shown(row.point.figures, LOSS),
             _shown(row.recommended.figures, measure),
-            "" if row.mechanism == RECOMMENDED else ("yes" if row.decided else "no"),
+            "" if row.mechanism == RECOMMENDED else ("yes" if row.better else "no"),
         )
         for measure in BETTER
         for row in champions(all_curves, measure)
@@ -313,7 +313,7 @@ def _instead(all_curves: Sequence[Curve]) -> Iterator[str]:
     """
     bounded = [curve for curve in all_curves if any(LOSS in p.figures for p in curve.points)]
     for measure, tally in tallies(all_curves).items():
-        winners = [row for row in champions(bounded, measure) if row.decided]
+        winners = [row for row in champions(bounded, measure) if row.better]
         if tally.lead >= 0 or not winners:
             continue
         names = [row.mechanism for row in winners]

@@ -15,9 +15,11 @@ from malaprop.lab import tasks
 from malaprop.lab.studies.figures import (
     MAJORITY,
     SPLIT_TIMES,
+    authors_named,
     estimated,
     floor_shares,
     jointly,
+    koppel_attackers,
 )
 from malaprop.lab.studies.hyperbolic.mechanisms import channel_of, lexicon_of
 from malaprop.lab.studies.reproduction import ENCODERS, MissingDataError, Run
@@ -25,7 +27,7 @@ from malaprop.lab.studies.study import Measurement, Setting
 from malaprop.lab.tasks.sources import Corpus, CorpusReader, Source, Subject, random_table
 from malaprop.lexicon.bigrams import BigramModel, shipped_model
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.measure.adversaries.labels import TESTED, Predictor, koppel, plain
+from malaprop.measure.adversaries.labels import TESTED, plain
 from malaprop.measure.classification import random_splits
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel
@@ -249,32 +251,18 @@ def table3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
 
 
 def _rights(run: Run, setting: Setting, data: _Authors, private: list[str]) -> list[int]:
-    """Return how many authors are named on each split; all mechanisms have the same splits."""
-    read = [plain(text, punctuation=setting["punctuation"]) for text in private]
-    rights = []
-    for number in range(run.pick(quick=2, full=SPLIT_TIMES)):
-        test = random_splits(data.labels, TESTED, 1, seeded_rng(number))[0].test
-        predict = _attacker(run, setting, data, read, number)
-        rights.append(int((predict([read[i] for i in test]) == data.labels[test]).sum()))
-    return rights
-
-
-def _attacker(
-    run: Run, setting: Setting, data: _Authors, read: list[str], number: int
-) -> Predictor:
-    """Train on the private texts of a split, or once in a run on the clean ones."""
-
-    def trained(texts: list[str]) -> Predictor:
-        train = random_splits(data.labels, TESTED, 1, seeded_rng(number))[0].train
-        return koppel([texts[i] for i in train], data.labels[train], seeded_rng(number))
-
-    marks = setting["punctuation"]
+    """Return how many authors are named on each split; clean texts are learnt once in a run."""
+    marks, times = setting["punctuation"], run.pick(quick=2, full=SPLIT_TIMES)
+    read = [plain(text, punctuation=marks) for text in private]
     if setting["attacker"] == "adaptive":
-        return trained(read)
-    return run.once(
-        ("koppel", setting["data"], marks, number),
-        lambda: trained([plain(text, punctuation=marks) for text in data.clean]),
+        return authors_named(koppel_attackers(read, data.labels, times), read, data.labels)
+    static = run.once(
+        ("koppel", setting["data"], marks),
+        lambda: koppel_attackers(
+            [plain(text, punctuation=marks) for text in data.clean], data.labels, times
+        ),
     )
+    return authors_named(static, read, data.labels)
 
 
 def _read(run: Run, setting: Setting) -> _Authors:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from malaprop.lab.studies.reproduction import (
 from malaprop.lab.studies.study import Measurement, Setting
 from malaprop.lab.tasks import run as run_task
 from malaprop.lab.tasks import sources, task_with
-from malaprop.lab.tasks.similarity import pearson, spearman
+from malaprop.lab.tasks.similarity import preserved
 from malaprop.lab.tasks.sources import Subject, subject_of
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.classification import random_splits
@@ -41,7 +42,6 @@ from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import (
     Noise,
     ProjectedLaplace,
-    SphericalLaplace,
     operator_norm,
     stretch_chance,
 )
@@ -202,7 +202,8 @@ def preservation(run: Run, setting: Setting, rng: Generator) -> Iterator[Measure
             private = _without_words(setting["control"], lexicon, true, rng)
         else:
             private = channel.release_words(ids, rng)
-        rows.append(compared(true, private, count, length))
+        corrected = {"distance_error_corrected": _corrected_error(true, private, length)}
+        rows.append(preserved(true, private) | corrected)
     for name in rows[0]:
         yield mean_of(name, [row[name] for row in rows])
     yield from shares_of(run, setting, rng)
@@ -221,35 +222,19 @@ def _without_words(floor: str, lexicon: Lexicon, true: Floats, rng: Generator) -
     return random / math.sqrt(true.shape[1])
 
 
-def compared(true: Floats, private: Floats, count: int, noise: float) -> dict[str, float]:
-    """Return errors and correlations; `noise` is the expected squared length of the noise."""
-    measures: dict[str, float] = {}
-    for name, of in (("distance", _distances), ("product", _products)):
-        was, became = of(true, count), of(private, count)
-        errors = np.abs(became - was)
-        measures |= {
-            f"{name}_error": float(errors.mean()),
-            f"{name}_error_p95": float(np.percentile(errors, 95)),
-            f"{name}_error_max": float(errors.max()),
-            f"{name}_error_of_constant": float(np.abs(was - np.median(was)).mean()),
-            f"{name}_spearman": spearman(became, was),
-            f"{name}_pearson": pearson(became, was),
-        }
-    # The length of the noise is public, and can be taken off.
-    was, became = _distances(true, count), _distances(private, count)
-    corrected = np.sqrt(np.maximum(became**2 - 2.0 * noise, 0.0))
-    return measures | {"distance_error_corrected": float(np.abs(corrected - was).mean())}
+def _corrected_error(true: Floats, private: Floats, length: float) -> float:
+    """Return the error of distances after the noise's length, which is public, was taken off."""
+    from scipy.spatial.distance import cdist
+
+    was, became = (cdist(*np.split(rows, 2)) for rows in (true, private))
+    corrected = np.sqrt(np.maximum(became**2 - 2.0 * length, 0.0))
+    return float(np.abs(corrected - was).mean())
 
 
-def squared_length(noise: Noise) -> float:
+def squared_length(noise: Any) -> float:
     """Return E‖κ‖² of spherical Laplace noise: m(m + 1)·scale²."""
-    if isinstance(noise, ProjectedLaplace):
-        size = len(noise.matrix)
-    elif isinstance(noise, SphericalLaplace):
-        size = noise.dimension
-    else:
-        raise TypeError(f"This noise is not spherical: {type(noise).__name__}.")
-    return size * (size + 1) * noise.scale**2
+    size = len(noise.matrix) if isinstance(noise, ProjectedLaplace) else noise.dimension
+    return float(size * (size + 1) * noise.scale**2)
 
 
 def _about(setting: Setting, channel: Vectors) -> Iterator[Measurement]:
@@ -273,16 +258,6 @@ def _bounds(setting: Setting, channel: Vectors, true: Floats) -> Iterator[Measur
     length = size * math.log(2 * len(true) * size / DELTA) / epsilon
     yield Measurement("distance_bound", 2 * beta * longest + 4 * length)
     yield Measurement("product_bound", beta * longest**2 + 8 * longest * length + (2 * length) ** 2)
-
-
-def _distances(rows: Floats, count: int) -> Floats:
-    from scipy.spatial.distance import cdist
-
-    return np.asarray(cdist(rows[:count], rows[count:])).ravel()
-
-
-def _products(rows: Floats, count: int) -> Floats:
-    return np.asarray(rows[:count] @ rows[count:].T).ravel()
 
 
 # Lemma 4: how much a random projection stretches words, and vectors in general.
@@ -352,9 +327,7 @@ def linear(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
         yield from _about(setting, channel_of(run, setting))
 
 
-def dimension(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
-    """Measure as for Figure 3."""
-    return linear(run, setting, rng)
+dimension = partial(linear)  # Figures 4 and 7 draw by a name of their own
 
 
 # Table 1: sentences classified by the mean of their private word vectors.
