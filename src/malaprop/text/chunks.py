@@ -42,10 +42,6 @@ from malaprop.text.treatment import ALL_TAGS, SIGN_TAG, BoundPolicy, Treatment
 
 # Looks: the public side of chunks.
 
-WORD, SPACED = -2, 1
-"""The piece that stands for the word or value of a slot, and what to add if a space follows.
-
-Other pieces are numbers of gaps."""
 AWKWARD, EMPTY, LINE_FEED, VANISHING = range(4)
 """Numbers of special looks and shapes: a chunk that is too long, or has a NUL or something to drop,
 mask, keep or show; an empty one; a line feed; and one of which nothing is shown."""
@@ -102,9 +98,10 @@ class _LookTables(NamedTuple):
 
     looks: Records
     slots: Records
-    pieces: Ids
-    """What all looks are written with."""
-    gaps: Strings
+    pieces: Strings
+    """What all looks are written with: texts; None stands for the word or value of a slot."""
+    spaced: Ids
+    """Whether a space follows that word or value, 0 or 1; -1 for a text."""
 
 
 class Looks:
@@ -113,14 +110,13 @@ class Looks:
     def __init__(self) -> None:
         self._numbers: dict[tuple[Part, ...], int] = {}
         self._looks, self._slots = _GrowingTable(_LOOK), _GrowingTable(_SLOT)
-        self._pieces, self._gaps = _GrowingTable(np.int64), dict[str, int]()
+        self._pieces, self._spaced = _GrowingTable(np.object_), _GrowingTable(np.int64)
         self.white_ends: list[int | None] = []  # at how many ends it is white; None: everywhere
 
     def tables(self) -> _LookTables:
         """Return the tables of all looks so far."""
-        slots, pieces = self._slots.table(), self._pieces.table()
-        gaps: Strings = np.array([*self._gaps, None], dtype=np.object_)[:-1]
-        return _LookTables(self._looks.table(), slots, pieces, gaps)
+        every = (self._looks, self._slots, self._pieces, self._spaced)
+        return _LookTables(*(growing.table() for growing in every))
 
     def table(self) -> Records:
         """Return the table of looks so far."""
@@ -140,13 +136,11 @@ class Looks:
         white_start = not solid or gaps[0][:1].isspace()
         white_end = not solid or after[-1:].isspace()
         self.white_ends.append(white_start + white_end if solid else None)
-        pieces = []
+        pieces: list[str | None] = []
         for gap in before:
-            pieces += [self._gap(gap), WORD] if gap else [WORD]
+            pieces += (gap, None) if gap else (None,)
         if after or not pieces:
-            pieces.append(self._gap(f"{after} "))
-        else:
-            pieces[-1] += SPACED
+            pieces.append(f"{after} ")
         look = (  # in the order of `_LOOK`
             len(before),
             len(self._slots),
@@ -164,10 +158,9 @@ class Looks:
             for gap, form in zip(before, forms, strict=True)
         )
         self._pieces.add(pieces)
+        self._spaced.add(-1 if piece is not None else 0 for piece in pieces[:-1])
+        self._spaced.add([-1 if pieces[-1] is not None else 1])
         self._looks.add([look])
-
-    def _gap(self, gap: str) -> int:
-        return self._gaps.setdefault(gap, len(self._gaps))
 
 
 def _gaps(shown: tuple[Part, ...]) -> list[str]:
@@ -234,11 +227,10 @@ class ChunkLayout:
         starts, apart = self._boundaries()
         counts = self._of_chunks("pieces")
         next_pieces = np.cumsum(counts)
-        pieces = self._tables.pieces[_rows(self._of_chunks("first_piece"), counts, next_pieces)]
-        are_words = pieces < 0
-        shown: Strings = np.empty(len(pieces), dtype=np.object_)
-        shown[are_words] = writer.write(drawn, starts, apart, pieces[are_words] - WORD, values)
-        shown[~are_words] = self._tables.gaps[pieces[~are_words]]
+        rows = _rows(self._of_chunks("first_piece"), counts, next_pieces)
+        shown, spaced = self._tables.pieces[rows], self._tables.spaced[rows]
+        words = np.flatnonzero(spaced >= 0)
+        shown[words] = writer.write(drawn, starts, apart, spaced[words], values)
         strings, texts, first = shown.tolist(), list[str](), 0
         for after in next_pieces[self._last_chunks].tolist():
             text = "".join(strings[first:after])

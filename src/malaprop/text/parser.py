@@ -18,7 +18,7 @@ from malaprop.text.kinds import Form
 from malaprop.text.policy import Policy
 from malaprop.text.public import Span, cut_spans
 from malaprop.text.segments import Segment
-from malaprop.text.template import VALUE, Flags, Part, Template, Writer, lay_out, mark_of
+from malaprop.text.template import VALUE, Flags, Template, Writer, lay_out, mark_of
 from malaprop.text.treatment import (
     ALL_TAGS,
     DRAWN_TAGS,
@@ -27,7 +27,9 @@ from malaprop.text.treatment import (
     SIGN_TAG,
     TAGS,
     WORD_TAGS,
+    Action,
     BoundPolicy,
+    Treatment,
 )
 from malaprop.text.word_map import WordMap
 
@@ -194,10 +196,9 @@ def _interleaved(first: Flags, chosen: Iterable[_Item], others: Iterable[_Item])
 
 
 class _ParsedText(NamedTuple):
-    """The parts of a text with their marks, its secret ids, its tokens' tags."""
+    """A text: what stays visible of it, its secret ids, its tokens' tags."""
 
-    parts: tuple[Part, ...]
-    marks: str
+    template: Template
     ids: tuple[int, ...]
     tags: tuple[str, ...]
 
@@ -252,10 +253,11 @@ class TextParser:
         if not awkward.any():
             return Templates(self._writer, [], layout), Secrets(ids, Tallies([], True, tallies))
         parsed = [self._parsed(text) for text in compress(texts, awkward.tolist())]
-        templates = Templates(self._writer, list(map(self._template, parsed)), layout, awkward)
+        by_token = [text.template for text in parsed]
+        templates = Templates(self._writer, by_token, layout, awkward)
         all_ids = np.empty(len(templates.typed), dtype=np.int64)
-        by_token = np.repeat(awkward, templates.slot_counts)
-        all_ids[by_token], all_ids[~by_token] = _ids(parsed), ids
+        owned = np.repeat(awkward, templates.slot_counts)
+        all_ids[owned], all_ids[~owned] = _ids(parsed), ids
         tags = [text.tags for text in parsed]
         return templates, Secrets(all_ids, Tallies(tags, True, tallies, awkward))
 
@@ -265,48 +267,36 @@ class TextParser:
         if self._policy.pieces is not None:
             cut = self._policy.pieces.cut
             segments = [s for each in segments for s in ([each] if each.public else cut(each.text))]
-        return self._together([self._joined(segments)])
+        return self._together([self._laid_out(segments)])
 
     def _by_token(self, texts: Iterable[str]) -> tuple[Templates, Secrets]:
         return self._together(list(map(self._parsed, texts)))
 
     def _together(self, parsed: list[_ParsedText]) -> tuple[Templates, Secrets]:
-        templates = Templates(self._writer, list(map(self._template, parsed)))
+        templates = Templates(self._writer, [text.template for text in parsed])
         shows_signs = self._policy.policy.punctuation == "keep"
         tallies = Tallies([text.tags for text in parsed], shows_signs)
         return templates, Secrets(_ids(parsed), tallies)
 
-    def _template(self, parsed: _ParsedText) -> Template:
-        punctuation = self._policy.policy.punctuation
-        return lay_out(parsed.parts, parsed.marks, punctuation, self._escape or str)
-
     def _parsed(self, text: str) -> _ParsedText:
-        if self._policy.pieces is None:
-            return self._private(text)
-        return self._joined(self._policy.pieces.cut(text))
+        pieces = self._policy.pieces
+        return self._laid_out([Segment(text, False)] if pieces is None else pieces.cut(text))
 
-    def _joined(self, segments: Iterable[Segment]) -> _ParsedText:
-        """Parse each private segment by itself, and join all to one text."""
-        parsed = [
-            _ParsedText((each.text,), mark_of(each), (), (PUBLIC_TAGS[each.origin],))
-            if each.public
-            else self._private(each.text)
-            for each in segments
-        ]
-        parts, ids, tags = (
-            tuple(chain.from_iterable(getattr(each, name) for each in parsed))
-            for name in ("parts", "ids", "tags")
-        )
-        return _ParsedText(parts, "".join(each.marks for each in parsed), ids, tags)
-
-    def _private(self, text: str) -> _ParsedText:
-        treatments = self._policy.treat_all(self._policy.cut(text))
-        if not treatments:
-            return _ParsedText((), "", (), ())
-        _, ids, tags, shown, marks = zip(*treatments, strict=True)
+    def _laid_out(self, segments: Iterable[Segment]) -> _ParsedText:
+        """Parse each private segment by itself, and lay out all of them as one text."""
+        treatments: list[Treatment] = []
+        for each in segments:
+            if each.public:
+                tag = PUBLIC_TAGS[each.origin]
+                treatments.append(Treatment(Action.KEEP, -1, tag, each.text, mark_of(each)))
+            else:
+                treatments += self._policy.treat_all(self._policy.cut(each.text))
+        _, ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 5
         if LEFT_OUT in shown:
             shown = tuple(part for part in shown if part != LEFT_OUT)
-        return _ParsedText(shown, "".join(marks), tuple(i for i in ids if i >= 0), tags)
+        punctuation, escape = self._policy.policy.punctuation, self._escape or str
+        template = lay_out(shown, "".join(marks), punctuation, escape)
+        return _ParsedText(template, tuple(i for i in ids if i >= 0), tags)
 
 
 def _ids(parsed: Iterable[_ParsedText]) -> Ids:
