@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from malaprop.lab.studies.reproduction import MissingDataError
 from malaprop.lab.studies.study import NOISE, SPLITS, Measurement, Setting
 from malaprop.lab.tasks import sources
-from malaprop.lab.tasks.classes import shares_right, with_known_columns
+from malaprop.lab.tasks.classes import shares_on
 from malaprop.lab.tasks.sources import Corpus, Source, Subject
 from malaprop.measure.adversaries.labels import TESTED, Predictor, koppel
-from malaprop.measure.classification import Split, random_splits
+from malaprop.measure.classification import random_splits
 from malaprop.mechanisms import mechanism_named
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel, VectorChannel
@@ -59,6 +59,13 @@ def mean_of(measure: str, values: ArrayLike, **setting: Any) -> Measurement:
         return Measurement(measure, mean, setting)
     error = float(array.std(ddof=1)) / math.sqrt(size)
     return Measurement(measure, mean, setting, error=error, freedom=size - 1)
+
+
+def summary_of(measure: str, values: Floats, **ends: float) -> Iterator[Measurement]:
+    """Measure the mean of some values, and percentiles by name: `p95=95`, `max=100`."""
+    yield mean_of(measure, values)
+    for end, percent in ends.items():
+        yield Measurement(f"{measure}_{end}", float(np.percentile(values, percent)))
 
 
 def there_or_missing(
@@ -272,21 +279,14 @@ def classified(
     table, shares = [], []
     for _ in range(draws if subject.noisy else 1):
         source = subject.begin(rng)
-        table.append(_scores(problem, source, splits))
+        rows, _ = problem.features(source)
+        table.append(
+            [shares_on(split, problem.model, problem.classes, rows, rows) for split in splits]
+        )
         shares.append(source.kept)
     for name in measures:
-        rows = [[scores[name] for scores in row] for row in table]
-        yield from over_both(name, rows, shared=problem.shared)
+        scores = [[each[name] for each in row] for row in table]
+        yield from over_both(name, scores, shared=problem.shared)
     counted = [share for share in shares if share is not None]
     if counted and subject.noisy:
         yield mean_of("kept_in_texts", counted)
-
-
-def _scores(problem: Any, source: Source, splits: Sequence[Split]) -> list[dict[str, float]]:
-    rows, _ = problem.features(source)
-    scores = []
-    for split in splits:
-        train, test = with_known_columns(rows[split.train], rows[split.test])
-        (guesses,) = problem.model.predictions(train, problem.classes[split.train], test)
-        scores.append(shares_right(guesses, problem.classes[split.test]))
-    return scores

@@ -92,17 +92,21 @@ def _sections(
 
 
 def _how(study: str, items: Mapping[str, Sequence[Line]]) -> str:
-    """Say how the figures were made: quick or full, seed, versions."""
+    """Say how the figures were made, and which are those of a quick run."""
     line = next(iter(items.values()))[0]
-    versions = ", ".join(f"{name} {number}" for name, number in line.versions.items())
     quick = [_spelled(name) for name, own in items.items() if own[0].quick]
     all_quick = len(quick) == len(items)
     return (
-        f"Made by `malaprop reproduce {study}{' --quick' if all_quick else ''} --seed "
-        f"{line.seed}` with {versions}."
+        made_by(f"malaprop reproduce {study}", line, all_quick)
         + (f" Of the quick run: {', '.join(quick)}." if quick and not all_quick else "")
         + (f" {QUICK}" if quick else "")
     )
+
+
+def made_by(command: str, line: Line, quick: bool) -> str:
+    """Say which command makes the figures, with which seed and versions."""
+    versions = ", ".join(f"{name} {number}" for name, number in line.versions.items())
+    return f"Made by `{command}{' --quick' * quick} --seed {line.seed}` with {versions}."
 
 
 def _spelled(item: str) -> str:
@@ -344,7 +348,8 @@ def _plot(spec: Mapping[str, Any], lines: Sequence[Line]) -> str:
             places, ours = [line.setting[x] for line in own], [line.ours for line in own]
             errors = [2.0 * (line.error or 0.0) for line in own]
             axes.errorbar(places, ours, yerr=errors, label=label, ms=4, ls=dashes, **look)
-            printed = [(line.setting[x], line.paper) for line in own if _is_printed(line)]
+            numbers = [line for line in own if isinstance(line.paper, int | float)]
+            printed = [(line.setting[x], line.paper) for line in numbers]
             if printed:
                 axes.plot(*zip(*printed, strict=True), "--", mfc="none", lw=1, **look)
         axes.set(xlabel=x, ylabel=spec["y"], xscale=scale)
@@ -359,10 +364,6 @@ def _plot(spec: Mapping[str, Any], lines: Sequence[Line]) -> str:
             axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5))
 
     return smaller(drawn(paint))
-
-
-def _is_printed(line: Line) -> bool:
-    return isinstance(line.paper, int | float)
 
 
 def _look(place: int) -> dict[str, str]:

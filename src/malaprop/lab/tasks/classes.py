@@ -41,6 +41,22 @@ class LabelledRows(Problem):
     """The share of rows to test on, in a random split."""
 
 
+def shares_on(
+    split: Split, model: TextModel, classes: Ids, private: Any, tested: Any
+) -> dict[str, float]:
+    """Train a model on the private rows of a split, and return `shares_right` on its tested ones.
+
+    Columns of sparse rows that are 0 in all that is trained on are left out: a classifier has a
+    weight for each column and class, and most hashed n-grams never occur.
+    """
+    train, test = private[split.train], tested[split.test]
+    if not isinstance(train, np.ndarray):
+        known = np.flatnonzero(train.getnnz(axis=0))
+        train, test = train[:, known], test[:, known]
+    (guesses,) = model.predictions(train, classes[split.train], test)
+    return shares_right(guesses, classes[split.test])
+
+
 @dataclass(frozen=True, kw_only=True)
 class ClassTask(Task):
     """A task that trains a model on private rows with classes, and tests it.
@@ -93,9 +109,7 @@ class ClassTask(Task):
                     "Private vectors of another dimension cannot be tested on clean ones: leave "
                     "out `tested`."
                 )
-            train, test = with_known_columns(private[split.train], tested[split.test])
-            (guesses,) = model.predictions(train, classes[split.train], test)
-            return shares_right(guesses, classes[split.test])
+            return shares_on(split, model, classes, private, tested)
 
         trained, tested = (own.train, own.test) if own else (slice(None), slice(None))
         commonest = np.bincount(classes[trained]).argmax()
@@ -177,17 +191,6 @@ def check_test_share(test: float) -> None:
     """Refuse a share of rows to test on that leaves none on either side."""
     if not 0.0 < test < 1.0:
         raise ParameterError(f"`test` must be a share between 0 and 1. Got {test!r}.")
-
-
-def with_known_columns(train: Any, test: Any) -> tuple[Any, Any]:
-    """Leave out the columns of sparse rows that are 0 in all of `train`: nothing is learnt of them.
-
-    A classifier has a weight for each column and class; most hashed n-grams never occur.
-    """
-    if isinstance(train, np.ndarray):
-        return train, test
-    known = np.flatnonzero(train.getnnz(axis=0))
-    return train[:, known], test[:, known]
 
 
 def shares_right(guesses: Ids, truth: Ids) -> dict[str, float]:

@@ -21,6 +21,7 @@ from malaprop.lab.studies.figures import (
     mechanism_of,
     over_both,
     share_in_clear,
+    summary_of,
     there_or_missing,
 )
 from malaprop.lab.studies.reproduction import Run
@@ -177,9 +178,7 @@ def _kept_words(run: Run, channel: Channel, rng: Generator) -> Iterator[Measurem
     lexicon = channel.lexicon
     ids = word_ids(lexicon, min(lexicon_words(run), len(lexicon)))
     values = statistics_of(channel, ids, "kept", KEPT_RUNS, rng)
-    yield mean_of("kept_of_lexicon", values)
-    yield Measurement("kept_of_lexicon_p95", float(np.percentile(values, 95)))
-    yield Measurement("kept_of_lexicon_max", float(values.max()))
+    yield from summary_of("kept_of_lexicon", values, p95=95, max=100)
 
 
 def _promised(lexicon: Lexicon, guarantee: Guarantee) -> Iterator[Measurement]:

@@ -32,7 +32,7 @@ from malaprop.lab.studies.frontier.curves import (
 )
 from malaprop.lab.studies.reproduction import Run
 from malaprop.lab.studies.study import Line
-from malaprop.lab.studies.study_page import smaller
+from malaprop.lab.studies.study_page import made_by, smaller
 from malaprop.report.page import Bullets, Page, Piece, Plot, Section, Table, code
 from malaprop.report.plots import drawn
 
@@ -60,7 +60,8 @@ def frontier_page(lines: Sequence[Line], *, brief: bool = False) -> Page:
     picture = (Plot(partial(_plot, own, bounds), title), TEXTS["caption"])
     advice = Bullets((*_missing(lines), *([TEXTS["quick"]] if run.quick else _advice(own))))
     choice = (advice, _choices(own, bounds))
-    choose = Section("What to choose", choice if brief else (_how(lines[0]), *choice, *picture))
+    made = made_by("malaprop bench frontier", lines[0], run.quick)
+    choose = Section("What to choose", choice if brief else (made, *choice, *picture))
     equal = Section("At equal measured privacy", (_levels(own), *_unreached(own)))
     others = (TEXTS["undecided"], _compared(own), TEXTS["best"], _best(own))
     compared = Section(f"Where `{RECOMMENDED}` is not the best", others[:2] if brief else others)
@@ -71,6 +72,7 @@ def frontier_page(lines: Sequence[Line], *, brief: bool = False) -> Page:
         for name in ("reading", "limits")
     }
     left_out = tuple(f"{code(name)} is left out: {why}." for name, why in TEXTS["left_out"].items())
+    rows = (((name,), figures) for name, figures in bounds.items())
     promised = tuple(f"{code(curve.mechanism)}: {curve.guarantee}" for curve in own)
     return Page(
         title=TEXTS["title"],
@@ -80,17 +82,11 @@ def frontier_page(lines: Sequence[Line], *, brief: bool = False) -> Page:
             equal,
             compared,
             Section("By ε", tuple(_by_epsilon(own, TEXTS["marks"].format(**numbers)))),
-            Section("Floors and ceiling", (_table(("",), BETTER, _named(bounds)),)),
+            Section("Floors and ceiling", (_table(("",), BETTER, rows),)),
             Section("Guarantees", (Bullets(promised),)),
             Section("Limits", (filled["limits"], Bullets(left_out))),
         ),
     )
-
-
-def _how(line: Line) -> str:
-    versions = ", ".join(f"{name} {number}" for name, number in line.versions.items())
-    command = "malaprop bench frontier --quick" if line.quick else "malaprop bench frontier"
-    return f"Made by `{command} --seed {line.seed}` with {versions}."
 
 
 # Tables: rows with names and figures, a column for each measure.
@@ -132,10 +128,6 @@ def _shown(figures: Figures, measure: str, form: str = "") -> str:
         return f"{figure.value:.2f}"
     digits = 2 if error >= _COARSE else 3
     return f"{figure.value:.{digits}f} ± {error:.{digits}f}"
-
-
-def _named(bounds: Mapping[str, Figures]) -> Iterator[Row]:
-    return (((name,), figures) for name, figures in bounds.items())
 
 
 def _choices(all_curves: Sequence[Curve], bounds: Mapping[str, Figures]) -> Table:

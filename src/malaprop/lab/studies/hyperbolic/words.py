@@ -165,7 +165,9 @@ def _compared(run: Run, setting: Setting) -> Iterator[Measurement]:
     kept = _hyperbolic(run, setting)
     worst, epsilon = float(np.percentile(kept, percentile)), float(setting["epsilon"])
     if space != "hyperbolic" and control == "equal Euclidean ε":
-        epsilon, kept = _at_equal_epsilon(run, setting)
+        # Laplace noise that promises what the hyperbolic mechanism does.
+        channel = channel_of(run, {**setting, "mechanism": "laplace"})
+        epsilon, kept = float(channel.guarantee.epsilon), OF * _shares(run, channel)
         worst = float(kept.max())
     elif space != "hyperbolic":
         matched = _curve(run, space).at(worst, percentile)
@@ -178,42 +180,29 @@ def _compared(run: Run, setting: Setting) -> Iterator[Measurement]:
     yield Measurement("epsilon_used", epsilon)
 
 
-def _at_equal_epsilon(run: Run, setting: Setting) -> tuple[float, Floats]:
-    """Return ε and N_w of Laplace noise that promises what the hyperbolic mechanism does."""
-    channel = channel_of(run, {**setting, "mechanism": "laplace"})
-    return float(channel.guarantee.epsilon), OF * _shares(run, channel)
-
-
 def _hyperbolic(run: Run, setting: Setting) -> Floats:
     own = {k: v for k, v in setting.items() if k not in ("control", "space")}
-
-    def measure() -> Floats:
-        return OF * _shares(run, channel_of(run, own))
-
-    return run.once(("N_w", *map(str, own.items())), measure)
+    key = ("N_w", *map(str, own.items()))
+    return run.once(key, lambda: OF * _shares(run, channel_of(run, own)))
 
 
 def _shares(run: Run, channel: Channel) -> Floats:
-    ids = word_ids(channel.lexicon, min(len(channel.lexicon), _words(run)))
+    words = run.pick(quick=24, full=200)
+    ids = word_ids(channel.lexicon, min(len(channel.lexicon), words))
     return statistics_of(channel, ids, "kept", _runs(run), seeded_rng(run.seed))
 
 
 def _curve(run: Run, space: str) -> Curve:
-    return run.once(("curve", space), lambda: _measured_curve(run, space))
+    def measure() -> Curve:
+        lexicon = euclidean(run, space, run.lexicon(HIERARCHY).words)
+        # The radius of the noise is dimension/ε on average: begin where it exceeds all vectors.
+        size = float(np.median(np.linalg.norm(lexicon.vectors, axis=1)))
+        low, high = (factor * lexicon.vectors.shape[1] ** 0.5 / size for factor in _RANGE)
+        epsilons = np.geomspace(low, high, _POINTS)
+        rows = [_shares(run, Laplace(epsilon=float(epsilon)).on(lexicon)) for epsilon in epsilons]
+        return Curve(epsilons, OF * np.array(rows), _COUNTED * OF / _runs(run))
 
-
-def _measured_curve(run: Run, space: str) -> Curve:
-    lexicon = euclidean(run, space, run.lexicon(HIERARCHY).words)
-    # The radius of the noise is dimension/ε on average: begin where it exceeds all vectors.
-    size = float(np.median(np.linalg.norm(lexicon.vectors, axis=1)))
-    low, high = (factor * lexicon.vectors.shape[1] ** 0.5 / size for factor in _RANGE)
-    epsilons = np.geomspace(low, high, _POINTS)
-    rows = [_shares(run, Laplace(epsilon=float(epsilon)).on(lexicon)) for epsilon in epsilons]
-    return Curve(epsilons, OF * np.array(rows), _COUNTED * OF / _runs(run))
-
-
-def _words(run: Run) -> int:
-    return run.pick(quick=24, full=200)
+    return run.once(("curve", space), measure)
 
 
 def _runs(run: Run) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.lab.datasets.readers import LabelledTexts
-from malaprop.lab.studies.figures import FLOORS, mean_of, mechanism_of
+from malaprop.lab.studies.figures import FLOORS, mean_of, mechanism_of, summary_of
 from malaprop.lab.studies.reproduction import Run
 from malaprop.lab.studies.study import Line, Measurement, Setting
 from malaprop.lab.tasks import sources
@@ -50,10 +50,7 @@ def tail(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
         far = lexicon.distances(ids[block]) > gamma
         masses.append((np.exp(channel.log_probabilities(ids[block])) * far).sum(axis=1))
         beyond.append(far.mean(axis=1))
-    values = np.concatenate(masses)
-    yield mean_of("tail", values)
-    yield Measurement("tail_p95", float(np.percentile(values, 95)))
-    yield Measurement("tail_max", float(values.max()))
+    yield from summary_of("tail", np.concatenate(masses), p95=95, max=100)
     yield Measurement("share_beyond", float(np.concatenate(beyond).mean()))
     yield Measurement("gamma", gamma)
     yield Measurement("cap", setting["epsilon"] * gamma)
@@ -83,12 +80,8 @@ def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     ids = word_ids(lexicon, min(chosen, len(lexicon)))
     kept = statistics_of(channel, ids, "kept", _RUNS, rng)
     distinct = statistics_of(channel, ids, "distinct", _RUNS, rng)
-    yield mean_of("kept", kept)
-    yield Measurement("kept_p95", float(np.percentile(kept, 95)))
-    yield Measurement("kept_max", float(kept.max()))
-    yield mean_of("distinct", distinct)
-    yield Measurement("distinct_p5", float(np.percentile(distinct, 5)))
-    yield Measurement("distinct_min", float(distinct.min()))
+    yield from summary_of("kept", kept, p95=95, max=100)
+    yield from summary_of("distinct", distinct, p5=5, min=0)
 
 
 # IMDB's reviews in Appendix C's four parts, and how each part is made private.
