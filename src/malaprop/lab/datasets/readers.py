@@ -15,7 +15,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.files.formats.delimited import next_row
 from malaprop.lab.datasets.archives import unbundled
 from malaprop.lab.datasets.entries import Dataset
 from malaprop.lexicon.formats.arrays import map_array
@@ -270,11 +269,13 @@ def _fields_of(path: Path, layout: TableLayout) -> Iterator[list[str]]:
 
 
 def _csv_rows(path: Path) -> Iterator[dict[str, str]]:
-    reader = csv.reader(io.StringIO(path.read_bytes().decode("utf-8"), newline=""))
-    header = next_row(reader) or []
-    while (row := next_row(reader)) is not None:
-        if row:
-            yield dict(zip(header, row, strict=False))
+    usual = csv.field_size_limit(_LARGEST)  # some texts are longer than it
+    try:
+        rows = list(csv.reader(io.StringIO(path.read_bytes().decode("utf-8"), newline="")))
+    finally:
+        csv.field_size_limit(usual)
+    for row in filter(None, rows[1:]):
+        yield dict(zip(rows[0], row, strict=False))
 
 
 def _text_of(path: Path, encoding: str = "utf-8") -> str:
