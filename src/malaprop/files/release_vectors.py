@@ -36,7 +36,7 @@ from malaprop.files.texts import open_texts
 from malaprop.files.vector_formats import (
     ARRAYS,
     FLOAT32,
-    MatrixShape,
+    MatrixWriter,
     VectorBlock,
     VectorSource,
     VectorWriter,
@@ -271,8 +271,7 @@ class _TextVectors(VectorSource):
                 yield VectorBlock(vectors)
 
     def writer(self, target: BinaryIO, columns: int) -> VectorWriter:
-        shape = MatrixShape("vectors", FLOAT32, self.rows, columns)
-        return ARRAYS[self._kind].new_writer(target, shape)
+        return MatrixWriter(target, self._kind, "vectors", FLOAT32, (self.rows, columns))
 
     def facts(self) -> dict[str, Any]:
         texts = EmbeddedTexts(

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, NamedTuple, Self
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -240,15 +240,6 @@ def _chosen_part(path: Path, matrices: Mapping[str, object], part: str | None) -
 # A matrix: a header, then its numbers, row by row.
 
 
-class MatrixShape(NamedTuple):
-    """What a new matrix is: its name, the type of its numbers, how many rows and columns."""
-
-    name: str
-    values: "np.dtype[Any]"
-    rows: int
-    columns: int
-
-
 class _MatrixFile(VectorFile):
     """A file that holds a matrix and nothing else that is read."""
 
@@ -260,13 +251,8 @@ class _MatrixFile(VectorFile):
         self.rows, self.columns = header.shape
         self.values = FLOAT32 if self._bfloat16 else _written_type(header.dtype)
 
-    @classmethod
-    @abstractmethod
-    def new_writer(cls, target: BinaryIO, shape: MatrixShape) -> VectorWriter:
-        """Return what writes a new matrix."""
-
     def writer(self, target: BinaryIO, columns: int) -> VectorWriter:
-        return self.new_writer(target, MatrixShape(self.part, self.values, self.rows, columns))
+        return MatrixWriter(target, self.name, self.part, self.values, (self.rows, columns))
 
     def blocks(self) -> Iterator[VectorBlock]:
         step = max(1, BLOCK_CELLS // self.columns)
@@ -285,15 +271,53 @@ class _MatrixFile(VectorFile):
             yield VectorBlock(vectors)
 
 
-class _RawWriter(VectorWriter):
-    """Writes the numbers of private vectors, row by row, after a header."""
+_MEMBER: Final = ".npy"
+_PLAIN: Final = re.compile(r"[A-Za-z0-9][\w.\- ]{0,99}")
 
-    def __init__(self, target: IO[bytes], values: "np.dtype[Any]", header: bytes) -> None:
+
+class MatrixWriter(VectorWriter):
+    """Writes a matrix, of such a name, type and shape: a header, then its numbers, row by row.
+
+    An archive has this one array, which is not packed: noise cannot be packed.
+    """
+
+    def __init__(
+        self,
+        target: IO[bytes],
+        kind: str,
+        name: str,
+        values: "np.dtype[Any]",
+        shape: tuple[int, int],
+    ) -> None:
         self._target, self._values = target, values
-        self._target.write(header)
+        self._archive: zipfile.ZipFile | None = None
+        if kind == "npz":
+            self._archive = zipfile.ZipFile(target, "w")
+            safe = name if _PLAIN.fullmatch(name) else _NAMELESS
+            # Without the time, which `writestr` would note.
+            member = zipfile.ZipInfo(safe + _MEMBER)
+            self._target = self._archive.open(member, "w", force_zip64=True)
+        if kind == "safetensors":
+            size = shape[0] * shape[1] * values.itemsize
+            dtype = f"F{8 * values.itemsize}"
+            tensor = {"dtype": dtype, "shape": list(shape), "data_offsets": [0, size]}
+            text = json.dumps({name: tensor}).encode()
+            text = text.ljust(-len(text) % 8 + len(text))
+            self._target.write(len(text).to_bytes(8, "little") + text)
+        else:
+            self._target.write(npy_header(values, shape))
 
     def write(self, batch: VectorBlock, private: Floats) -> None:
         self._target.write(as_written(private, self._values).data.cast("B"))
+
+    def finish(self) -> None:
+        if self._archive:
+            self._target.close()
+            self._archive.close()
+
+    def abandon(self) -> None:
+        if self._archive:
+            self._archive.fp = None  # or it would write its directory when collected
 
 
 class _NpyFile(_MatrixFile, name="npy"):
@@ -332,15 +356,7 @@ class _NpyFile(_MatrixFile, name="npy"):
         self._take(header)
         return header
 
-    @classmethod
-    def new_writer(cls, target: BinaryIO, shape: MatrixShape) -> VectorWriter:
-        return _RawWriter(
-            target, shape.values, npy_header(shape.values, (shape.rows, shape.columns))
-        )
 
-
-_MEMBER: Final = ".npy"
-_PLAIN: Final = re.compile(r"[A-Za-z0-9][\w.\- ]{0,99}")
 _MOST: Final = 1000  # arrays in an archive
 
 
@@ -364,30 +380,6 @@ class _NpzFile(_NpyFile, name="npz"):
         self._read_header()
         self.left_out = tuple(name for name in infos if name != self.part)
 
-    @classmethod
-    def new_writer(cls, target: BinaryIO, shape: MatrixShape) -> VectorWriter:
-        return _NpzWriter(target, shape)
-
-
-class _NpzWriter(_RawWriter):
-    """Writes an archive with one array, which is not packed: noise cannot be packed."""
-
-    def __init__(self, target: BinaryIO, shape: MatrixShape) -> None:
-        safe = shape.name if _PLAIN.fullmatch(shape.name) else _NAMELESS
-        self._archive = zipfile.ZipFile(target, "w")
-        # Without the time, which `writestr` would note.
-        self._member = self._archive.open(zipfile.ZipInfo(safe + _MEMBER), "w", force_zip64=True)
-        super().__init__(
-            self._member, shape.values, npy_header(shape.values, (shape.rows, shape.columns))
-        )
-
-    def finish(self) -> None:
-        self._member.close()
-        self._archive.close()
-
-    def abandon(self) -> None:
-        self._archive.fp = None  # or it would write its directory when collected
-
 
 class _SafetensorsFile(_MatrixFile, name="safetensors"):
     """A `.safetensors` file. Its other tensors and its notes do not reach the output."""
@@ -406,19 +398,8 @@ class _SafetensorsFile(_MatrixFile, name="safetensors"):
         self._take(array)
         self.left_out = tuple(name for name in header.names if name != self.part)
 
-    @classmethod
-    def new_writer(cls, target: BinaryIO, shape: MatrixShape) -> VectorWriter:
-        tensor = {
-            "dtype": f"F{8 * shape.values.itemsize}",
-            "shape": [shape.rows, shape.columns],
-            "data_offsets": [0, shape.rows * shape.columns * shape.values.itemsize],
-        }
-        text = json.dumps({shape.name: tensor}).encode()
-        text = text.ljust(-len(text) % 8 + len(text))
-        return _RawWriter(target, shape.values, len(text).to_bytes(8, "little") + text)
 
-
-ARRAYS = {name: kind for name, kind in vector_formats.items() if issubclass(kind, _MatrixFile)}
+ARRAYS = [name for name, kind in vector_formats.items() if issubclass(kind, _MatrixFile)]
 """Formats that hold a matrix and nothing else."""
 
 

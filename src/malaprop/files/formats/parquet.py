@@ -222,7 +222,6 @@ class _RowBatch:
 
     @cached_property
     def texts(self) -> list[str]:
-        """The texts to privatize."""
         return [
             text
             for cells in self.cells.values()
@@ -232,7 +231,6 @@ class _RowBatch:
 
     @property
     def records(self) -> int:
-        """The number of rows."""
         return int(self.rows.num_rows)
 
     def rebuild(self, private: list[str], schema: "pa.Schema") -> "pa.RecordBatch":

@@ -213,7 +213,6 @@ class TextReader(Reader[TextBatch]):
     newline: ClassVar[str] = "\n"
 
     def open(self) -> None:
-        """Read the byte order mark."""
         # In a part, bytes that are not text are a flaw of their record: nobody knows where in the
         # file they are.
         lenient = self.part or self.layout.on_error != "fail"
@@ -303,7 +302,6 @@ class RecordReader(TextReader):
         """Yield the records and blank lines; their pieces make up the whole text."""
 
     def batches(self) -> Generator[TextBatch, None, None]:
-        """Yield the records of the source, batch by batch."""
         batch = TextBatch()
         for record in self.records():
             batch.add(record)
@@ -314,7 +312,6 @@ class RecordReader(TextReader):
             yield batch
 
     def pairs(self) -> Iterator[Pair]:
-        """Yield each text with the label of its record."""
         for record in self.records():
             if record.counts:
                 texts = [record.pieces[cell] for cell in record.cells]
