@@ -16,7 +16,7 @@ import re
 import secrets
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import BinaryIO, Final, NamedTuple
@@ -84,11 +84,7 @@ class Header:
         value = {
             "note": "made by malaprop; not for publication",
             "format": _FORMAT,
-            "salt": self.salt,
-            "proof": self.proof,
-            "facts": dict(self.facts),
-            "force": self.force,
-            "whole": self.whole,
+            **asdict(self),
         }
         return _line(_HEADER, json.dumps(value).encode())
 
@@ -161,15 +157,9 @@ def _header(tag: bytes, body: bytes) -> Header | None:
             "salt": str(salt),
             "proof": str(proof),
             **rest,
-        }:
-            if format_ == _FORMAT and _SALT.fullmatch(salt):
-                return Header(
-                    facts=facts,
-                    salt=salt,
-                    proof=proof,
-                    force=rest.get("force") is True,
-                    whole=_as_stamp(rest.get("whole")),
-                )
+        } if format_ == _FORMAT and _SALT.fullmatch(salt):
+            force, whole = rest.get("force") is True, _as_stamp(rest.get("whole"))
+            return Header(facts=facts, salt=salt, proof=proof, force=force, whole=whole)
     return None
 
 

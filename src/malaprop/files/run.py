@@ -358,12 +358,8 @@ class Output:
                 "choose another name, or replace it with `force=True`"
             )
 
-    def watch(self) -> None:
-        """Look at the input before it is read."""
-        self._sight = _file_stamp(self.job)
-
     def check_input(self, source: BinaryIO | None = None) -> None:
-        """Refuse an input that has changed since `watch`: what was read would mix two states of it.
+        """Refuse an input that has changed since `begin`: what was read would mix two states of it.
 
         `source` is the open input; without it, the file of that name is checked.
         """
@@ -375,10 +371,14 @@ class Output:
             )
 
     def begin(
-        self, settings: dict[str, str], progress: Callable[[int], None], *, keep: bool
+        self, settings: dict[str, str] | None, progress: Callable[[int], None], *, keep: bool
     ) -> None:
-        """Open the journal if draws must be kept; refuse to resume with another input."""
-        if not self.job.lasting:
+        """Look at the input before it is read, and open the journal if draws must be kept.
+
+        Refuse to resume with another input. Without `settings`, there is no key to resume with.
+        """
+        self._sight = _file_stamp(self.job)
+        if settings is None or not self.job.lasting:
             return
         self._seen = outside(Path(self.job.source))
         salt = self.side.header.salt if self.side else new_salt()
@@ -459,18 +459,15 @@ class Run:
 
     def begin(self, output: Output, *, keep: bool) -> None:
         """Get ready to read an input; with `keep`, what is drawn for it can be resumed."""
-        output.watch()
         if self._keyed is None and output.job.lasting:
             key = self._key(lambda: subkey("journal"), "this run cannot be resumed")
             self._keyed = key is not None
-        if not self._keyed:
-            return
         size, note = output.job.size, f"checking {Path(output.job.source).name}"
 
         def progress(done: int) -> None:
             self._listener(RunProgress(stage="checking", note=note, done=done, total=size))
 
-        output.begin(self._settings(output), progress, keep=keep)
+        output.begin(self._settings(output) if self._keyed else None, progress, keep=keep)
 
     def seal(self, stage: Staging) -> None:
         """Bring the outputs to the disk, and record that they will be whole."""

@@ -71,21 +71,21 @@ class WorkerPool:
         usual: StartMethod = "fork" if sys.platform == "linux" else "spawn"
         self._context: BaseContext = multiprocessing.get_context(start or usual)
         self._backlog: deque[tuple[Any, list[str]]] = deque()
-        self._processes: list[BaseProcess] = []
-        self._idle: list[tuple[BaseProcess, Connection[Any, Any]]] = []
-        self._busy: dict[Connection[Any, Any], BaseProcess] = {}
+        self._processes: dict[Connection[Any, Any], BaseProcess] = {}
+        self._idle: list[Connection[Any, Any]] = []
+        self._busy: set[Connection[Any, Any]] = set()
 
     def __enter__(self) -> "WorkerPool":
         return self
 
     def __exit__(self, *error: object) -> None:
         with _signals_held():  # workers do not hear them, and would be waited for
-            started = [process for process in self._processes if process.pid is not None]
+            started = [process for process in self._processes.values() if process.pid is not None]
             for process in started:
                 process.kill()
             for process in started:
                 process.join()
-            for connection in (*(idle[1] for idle in self._idle), *self._busy):
+            for connection in self._processes:
                 connection.close()
             self._processes.clear()
             self._idle.clear()
@@ -110,13 +110,12 @@ class WorkerPool:
         self._assign()
         for ready in wait(list(self._busy)):
             connection = cast("Connection[Any, Any]", ready)
-            process = self._busy[connection]
             try:
                 key, result = connection.recv()
             except (EOFError, OSError):
-                raise _gone(process) from None
-            self._idle.append((process, connection))
-            del self._busy[connection]
+                raise _gone(self._processes[connection]) from None
+            self._idle.append(connection)
+            self._busy.remove(connection)
             self._assign()  # first: no worker should wait until the result is used
             if isinstance(result, BaseException):
                 raise result
@@ -124,19 +123,19 @@ class WorkerPool:
 
     def _assign(self) -> None:
         while self._backlog and (self._idle or len(self._busy) < self.size):
-            process, connection = self._idle.pop() if self._idle else self._start()
-            self._busy[connection] = process
+            connection = self._idle.pop() if self._idle else self._start()
+            self._busy.add(connection)
             try:
                 connection.send(self._backlog.popleft())
             except OSError:
-                raise _gone(process) from None
+                raise _gone(self._processes[connection]) from None
 
-    def _start(self) -> "tuple[BaseProcess, Connection[Any, Any]]":
+    def _start(self) -> "Connection[Any, Any]":
         ours, theirs = self._context.Pipe()
         # Not every context says so, but all of them have processes.
         make: Any = self._context
         process = make.Process(target=_serve, args=(self._work, theirs), daemon=True)
-        self._processes.append(process)  # before it runs, so that an interrupt finds it
+        self._processes[ours] = process  # before it runs, so that an interrupt finds it
         with warnings.catch_warnings():
             # Newer Pythons warn of forks beside threads, which could hold locks for ever. The
             # threads here are those of a progress bar, which no worker touches, and of BLAS,
@@ -146,7 +145,7 @@ class WorkerPool:
             with _signals_held():
                 process.start()
         theirs.close()
-        return process, ours
+        return ours
 
 
 def available_cores() -> int:

@@ -124,8 +124,9 @@ def _text_columns(schema: "pa.Schema", names: Sequence[str]) -> list[int]:
 
     A column of Arrow's type `null` has no values, so that there is nothing to return for it.
     """
-    import pyarrow as pa
+    from pyarrow import types
 
+    strings = (types.is_string, types.is_large_string, types.is_string_view)
     columns: list[int] = []
     for name in dict.fromkeys(names):
         places = schema.get_all_field_indices(name)
@@ -133,29 +134,19 @@ def _text_columns(schema: "pa.Schema", names: Sequence[str]) -> list[int]:
             raise no_such_column(name, "file", dict.fromkeys(schema.names))
         for place in places:
             kind = schema.field(place).type
-            values = kind.value_type if pa.types.is_dictionary(kind) else kind
-            if pa.types.is_null(kind):
+            values = kind.value_type if types.is_dictionary(kind) else kind
+            if types.is_null(kind):
                 continue
-            if not _is_string(values):
+            if not any(is_kind(values) for is_kind in strings):
                 # Without the part in brackets: the fields of a struct have names, too.
                 short = str(kind).partition("<")[0]
-                remedy = (
-                    "; put the texts inside it into a column of their own"
-                    if kind.num_fields
-                    else ""
-                )
+                inside = "; put the texts inside it into a column of their own"
                 raise DataError(
-                    f"column {name!r} has the type {short}: only text can be privatized{remedy}"
+                    f"column {name!r} has the type {short}: only text can be privatized"
+                    f"{inside if kind.num_fields else ''}"
                 )
             columns.append(place)
     return columns
-
-
-def _is_string(kind: "pa.DataType") -> bool:
-    import pyarrow as pa
-
-    views = getattr(pa.types, "is_string_view", lambda _: False)
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or views(kind))
 
 
 def text_slices(
@@ -509,8 +500,6 @@ def _bare(kind: "pa.DataType") -> "pa.DataType":
 
 _MOST_LEVELS: Final = 32
 _GENERATED: Final = re.compile(r"__index_level_\d+__")  # a column that has no name in pandas
-# What pandas calls the kind of a column, its usual type, and other types that it may be of.
-_Words = tuple[str, str, tuple[str, ...]]
 _STRINGS: Final = ("string", "str", "string[python]", "string[pyarrow]")
 # The types of numbers, and those in which numbers may be missing.
 _NUMBERS: Final = {
@@ -602,8 +591,8 @@ def _chosen(said: object, choices: Collection[str], usual: str) -> str:
     return said if isinstance(said, str) and said in choices else usual
 
 
-def _words(kind: "pa.DataType") -> _Words:
-    """Return pandas' terms for an Arrow type."""
+def _words(kind: "pa.DataType") -> tuple[str, str, tuple[str, ...]]:
+    """Return what pandas calls a column's kind, its usual type, and others that it may be of."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(kind):  # that it is a category follows from Arrow's own schema

@@ -34,20 +34,15 @@ _CHUNK: Final = 2**16
 _PACKED: Final = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"\xfd7zXZ")
 _LONGEST_START: Final = 6
 
-# For each encoding, the byte order marks that a file may start with, and the codec for the rest.
-_MARKS: Final[dict[str, dict[bytes, str]]] = {
-    "utf-8": {codecs.BOM_UTF8: "utf-8"},
-    "utf-8-sig": {codecs.BOM_UTF8: "utf-8"},
-    "utf-16": {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"},
-    "utf-16-le": {codecs.BOM_UTF16_LE: "utf-16-le"},
-    "utf-16-be": {codecs.BOM_UTF16_BE: "utf-16-be"},
-    "utf-32": {codecs.BOM_UTF32_LE: "utf-32-le", codecs.BOM_UTF32_BE: "utf-32-be"},
-    "utf-32-le": {codecs.BOM_UTF32_LE: "utf-32-le"},
-    "utf-32-be": {codecs.BOM_UTF32_BE: "utf-32-be"},
+# The byte order marks that a file may start with, and the codec for the rest.
+_MARKS: Final = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
 }
 _WIDE: Final = ("utf-16", "utf-32")
-# Without a mark these would write one, with every batch.
-_UNMARKED: Final = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 
 
 class _MarkedBytes(CountedBytes):
@@ -92,9 +87,11 @@ class DecodedText:
     def __init__(self, source: BinaryIO, encoding: str, newline: str, *, lenient: bool) -> None:
         self._encoding = codecs.lookup(encoding).name
         self._bytes = _MarkedBytes(source)
-        marks = _MARKS.get(self._encoding, {})
-        self.mark = self._bytes.take_mark(marks, wide=self._encoding.startswith(_WIDE))
-        self.codec = marks.get(self.mark, _UNMARKED.get(self._encoding, self._encoding))
+        kind = self._encoding.removesuffix("-sig")
+        marks = {mark: codec for mark, codec in _MARKS.items() if codec.startswith(kind)}
+        self.mark = self._bytes.take_mark(marks, wide=kind.startswith(_WIDE))
+        # Without a mark, the first one: utf-16 itself would write a mark with every batch.
+        self.codec = marks.get(self.mark) or next(iter(marks.values()), kind)
         self._wide = self.codec.startswith(_WIDE)
         self.errors = "surrogateescape" if lenient and not self._wide else "strict"
         self._text = io.TextIOWrapper(
