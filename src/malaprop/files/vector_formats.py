@@ -436,7 +436,6 @@ class _WordTextFile(VectorFile, name="text"):
                 yield VectorBlock(vectors, block.words[rows])
 
     def writer(self, target: BinaryIO, columns: int) -> VectorWriter:
-        """Return what writes such a file, with a header if this one has one."""
         header = "" if self.rows is None else f"{self.rows} {columns}\n"
         return _WordTextWriter(target, columns, header)
 
@@ -521,32 +520,27 @@ class _ParquetVectors(VectorFile, name="parquet"):
         kind = pa.list_(number, columns) if fixed else pa.list_(number)
         schema = private_schema(self._schema, [])
         schema = schema.set(self._place, pa.field(schema.field(self._place).name, kind))
-        return _ListWriter(target, schema, self._place, columns, self.values)
+        return _ListWriter(target, schema, self._place)
 
 
 class _ListWriter(TableWriter, VectorWriter):
     """Writes rows with private vectors in one column."""
 
-    def __init__(
-        self,
-        target: BinaryIO,
-        schema: "pa.Schema",
-        place: int,
-        columns: int,
-        values: "np.dtype[Any]",
-    ) -> None:
+    def __init__(self, target: BinaryIO, schema: "pa.Schema", place: int) -> None:
         super().__init__(target, schema)
-        self._schema, self._place, self._columns, self._values = schema, place, columns, values
+        self._schema, self._place = schema, place
 
     def write(self, batch: VectorBlock, private: Floats) -> None:
         import pyarrow as pa
 
         kind = self._schema.field(self._place).type
-        flat = pa.array(as_written(private, self._values).ravel())
+        rows, columns = private.shape
+        values = np.dtype(kind.value_type.to_pandas_dtype())
+        flat = pa.array(as_written(private, values).ravel())
         if pa.types.is_fixed_size_list(kind):
-            vectors = pa.FixedSizeListArray.from_arrays(flat, self._columns)
+            vectors = pa.FixedSizeListArray.from_arrays(flat, columns)
         else:
-            ends = np.arange(len(private) + 1, dtype=np.int32) * np.int32(self._columns)
+            ends = np.arange(rows + 1, dtype=np.int32) * np.int32(columns)
             vectors = pa.ListArray.from_arrays(pa.array(ends), flat)
         with failing_as(UNWRITABLE):
             arrays = [
