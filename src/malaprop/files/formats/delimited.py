@@ -109,9 +109,9 @@ def _rows(text: DecodedText, separator: str) -> Iterator[_Row]:
     number = line = size = 0
     record: list[str] = []
     ends: list[int] = []
-    at, flaw = _At.START, None
+    at, flaw, unfinished = _At.START, None, False
     for piece in chain(text.pieces(), [""]):
-        line += bool(piece)
+        line += bool(piece) and not unfinished
         try:
             at, found = scan(piece, at)
         except ValueError:
