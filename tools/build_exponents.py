@@ -3,7 +3,7 @@
     python tools/build_exponents.py [NAME ...]
 
 Writes src/malaprop/data/NAME/exponents.json, which takes some minutes for 33,000 words on one core.
-Prints the entry to put into `malaprop.lexicon.tables.VERIFIED` once the tests have passed.
+Prints the entry to put into src/malaprop/lexicon/shipped.toml once the tests have passed.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ def main(names: list[str]) -> None:
         table.write(path)
         print(f"\r{name}: {len(table.exponents)} exponents, {time.monotonic() - started:.0f} s")
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        print(f'("{table.shipped}", "{table.fingerprint}"): "{digest}"')
+        print(f'[tables.{table.fingerprint}] "{table.shipped}" = "{digest}"')
 
 
 def _show(done: int, total: int) -> None:

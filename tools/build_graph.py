@@ -27,7 +27,7 @@ def main(name: str) -> None:
     table = build_table(graph, lexicon.with_metric(Steps(graph)).fingerprint, progress=_show)
     table.write(folder / table.shipped)
     print(f"\r{name}: {len(table.laws)} laws, {time.monotonic() - started:.0f} s")
-    print(f'for tables.VERIFIED: ("{table.shipped}", "{table.fingerprint}"): "{table.digest}"')
+    print(f'for shipped.toml: [tables.{table.fingerprint}] {table.shipped} = "{table.digest}"')
 
 
 def _show(done: int, total: int) -> None:

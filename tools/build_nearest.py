@@ -3,7 +3,7 @@
     python tools/build_nearest.py [NAME]
 
 Writes src/malaprop/data/NAME/nearest.npy. Prints the entry to put into
-`malaprop.lexicon.tables.VERIFIED` once the tests have found that no nearer word is
+src/malaprop/lexicon/shipped.toml once the tests have found that no nearer word is
 missing.
 """
 
@@ -27,7 +27,7 @@ def main(name: str) -> None:
     table = NearestWords(fingerprint=lexicon.fingerprint, listed=nearest_words(lexicon))
     table.write(path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    print(f'("{table.shipped}", "{table.fingerprint}"): "{digest}"')
+    print(f'[tables.{table.fingerprint}] "{table.shipped}" = "{digest}"')
 
 
 def nearest_words(lexicon: Lexicon) -> NDArray[np.uint16]:

@@ -9,7 +9,8 @@ import pytest
 
 from malaprop import TEM, Lexicon, LexiconError
 from malaprop.lexicon import store
-from malaprop.lexicon.tables import VERIFIED, ExponentTable, keep
+from malaprop.lexicon.store import SHIPPED
+from malaprop.lexicon.tables import ExponentTable, keep
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -48,7 +49,7 @@ def test_a_shipped_table_that_was_changed_is_not_used(
     note = json.loads(shipped.read_text(encoding="utf-8"))
     note["losses"] = [[t, t] for t, _ in note["losses"]]
     (tmp_path / ExponentTable.shipped).write_text(json.dumps(note), encoding="utf-8")
-    assert (ExponentTable.shipped, english.fingerprint) in VERIFIED
+    assert ExponentTable.shipped in SHIPPED["tables"][english.fingerprint]
     assert TEM(epsilon=1.0).on(english).law.audited
     monkeypatch.setattr(store, "embedded", lambda: {"english": tmp_path})
     assert TEM(epsilon=1.0).on(english.with_kept_tables()).law.exponent == 0.5

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from malaprop import TEM, Balanced, Lexicon, seeded_rng
+from malaprop.lexicon.store import SHIPPED
 from malaprop.privacy import lazy_rows
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import LawChannel
@@ -194,8 +195,8 @@ class TestNearestOfEnglish:
     def test_a_list_that_was_changed_is_not_used(
         self, english: Lexicon, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        changed = {("nearest.npy", english.fingerprint): "0"}
-        monkeypatch.setattr("malaprop.lexicon.tables.VERIFIED", changed)
+        changed = {english.fingerprint: {"nearest.npy": "0"}}
+        monkeypatch.setitem(SHIPPED, "tables", changed)
         assert Lexicon.open("english").near_words([1]) is None
         assert english.with_graph().near_words([1]) is None
         assert Lexicon(["a", "b"], [[0.0], [1.0]]).near_words([1]) is None

@@ -19,6 +19,7 @@ from malaprop.data import DATA
 from malaprop.lexicon.formats import untrusted
 from malaprop.lexicon.formats.arrays import is_folder, map_folder, write_folder
 from malaprop.lexicon.lexicon import Lexicon
+from malaprop.lexicon.store import SHIPPED
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import LexiconError, OutputError, ParameterError
 
@@ -27,14 +28,6 @@ SKETCH = 1024
 _DISCOUNT = 0.75  # D: taken from each count of a pair, and given to pairs that were not seen
 _ENOUGH = 0.5  # share of a lexicon's words that must have a public count
 _PAIRS = 1 << 28  # most pairs in a model; web-scale lists have less than 1 % of that
-_SHIPPED = {
-    # english
-    "0de8acae831d3288e87b442136ccaf003324bb5879ca972b9324daad04a37cfd": (
-        "english-bigrams",
-        "278be8aa3020fe9cc6e804e7ef342578a99589e501414de11d19016243f3c1e7",
-    )
-}
-"""By the digest of a lexicon's words: the folder of the model that ships, and its fingerprint."""
 _ADDED = 0.5  # to each word's count: a word that the corpus lacks is rare, not impossible
 _FORMAT = 1
 _ARRAYS = ("unigrams", "totals", "offsets", "nexts", "counts", "sketch")
@@ -260,11 +253,11 @@ def open_model(folder: str | os.PathLike[str]) -> BigramModel:
 
 def shipped_model(lexicon: Lexicon) -> BigramModel | None:
     """Return the model that ships for the words of a lexicon; None if there is none."""
-    folder, fingerprint = _SHIPPED.get(words_digest(lexicon.words), ("", ""))
-    if not folder:
+    shipped = SHIPPED["bigrams"].get(words_digest(lexicon.words))
+    if shipped is None:
         return None
-    model = open_model(DATA / folder)
-    if model.fingerprint != fingerprint:
+    model = open_model(DATA / shipped["folder"])
+    if model.fingerprint != shipped["fingerprint"]:
         raise LexiconError(
             f"The bigrams of {lexicon.name or 'the lexicon'} are not those that ship with this "
             "version: install malaprop again"

@@ -172,7 +172,7 @@ class Lexicon:
         other._rows  # noqa: B018  as in the constructor
         if "fingerprint" in self.__dict__:
             token = other.metric.token(other.vectors).hex()
-            if known := store.ON_A_GRAPH.get((self.fingerprint, token)):
+            if known := store.SHIPPED["fingerprints"].get(self.fingerprint, {}).get(token):
                 other.__dict__["fingerprint"] = known
         return other.with_kept_tables()
 

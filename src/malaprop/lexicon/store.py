@@ -16,6 +16,7 @@ import json
 import math
 import os
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,18 +46,10 @@ WORDS, VECTORS, ABOUT, GRAPH = "words.txt", "vectors.npy", "lexicon.json", "grap
 FORMAT = 1
 _HASHED_AT_ONCE = 16 << 20
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-ON_A_GRAPH = {
-    # english
-    (
-        "3fa330d030952a994390b2c37bdbede0c6ea47e0531450596b4d4ff42307c20d",
-        "67726170680013376b8e98e405dc9a5b7e2e7a0f2e5624c01840bc7436e2486f41d3ffd53836",
-    ): "b4a192f547051c0077ec5d1643a7784697c7fc0ef907e36ff1e5d136aa257d0b"
-}
-"""Fingerprints under another metric, by the lexicon's own fingerprint and the metric's token.
-
-The first says which words and vectors there are: nothing else goes into a fingerprint. Known here,
-they need not be hashed again.
-"""
+SHIPPED: dict[str, dict[str, dict[str, str]]] = tomllib.loads(
+    Path(__file__).with_name("shipped.toml").read_text(encoding="utf-8")
+)
+"""What ships and was verified: see there."""
 
 WordBlock = tuple[Sequence[str], NDArray[Any]]
 

@@ -35,30 +35,6 @@ from malaprop.privacy.lazy_rows import NearWords
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.private_files import atomic_write
 
-VERIFIED = {
-    # english
-    (
-        "exponents.json",
-        "3fa330d030952a994390b2c37bdbede0c6ea47e0531450596b4d4ff42307c20d",
-    ): "cebdb08065168e4e51a99375a519e13e06ba535c3b8ae63d51d234f5b527c5f0",
-    (
-        "nearest.npy",
-        "3fa330d030952a994390b2c37bdbede0c6ea47e0531450596b4d4ff42307c20d",
-    ): "42f3740641088cb9b3b4ead6b98aa0bf7c56ecc6aaac3169b0c9c014b6056760",
-    (
-        "balance",
-        "b4a192f547051c0077ec5d1643a7784697c7fc0ef907e36ff1e5d136aa257d0b",
-    ): "d590d19a0fcd4a21d68e44a59447ddca17844f81c89546732211fdc237908271",
-    # english-hierarchy
-    (
-        "exponents.json",
-        "a0c895963cda13ffffaa6f3faec18997acad7207649ed781232b64f318e777c9",
-    ): "7133bb7e797a0fab90162e7ee63c5ebb04d23c6bb4fffe91c326bb24af2da0d4",
-}
-"""Digests of the shipped tables, which were verified when they were made: of a file its SHA-256.
-
-They go by the name beside the embedded lexicon, and the lexicon's fingerprint.
-"""
 KeysOfPairs = Callable[[Ids, Ids], Keys]
 """Returns the keys of the distances between the first words and the second ones, pair by pair."""
 TableKind = Literal["exponents", "balances", "nearest"]
@@ -291,7 +267,7 @@ class NearestWords(Table):
     @classmethod
     def _read(cls, path: Path, fingerprint: str) -> Self | None:
         content = path.read_bytes()
-        if hashlib.sha256(content).hexdigest() != VERIFIED.get((cls.shipped, fingerprint)):
+        if hashlib.sha256(content).hexdigest() != _verified(cls, fingerprint):
             return None
         return cls(fingerprint=fingerprint, listed=np.load(BytesIO(content), allow_pickle=False))
 
@@ -331,9 +307,14 @@ def tables_of(space: MetricSpace) -> Tables:
     return tables if isinstance(tables, Tables) else Tables()
 
 
+def _verified(kind: type[Table], fingerprint: str) -> str | None:
+    """Return the digest of the table that ships for a lexicon; None if none does."""
+    return store.SHIPPED["tables"].get(fingerprint, {}).get(kind.shipped)
+
+
 def balance_is_verified(table: BalanceTable) -> bool:
     """Tell whether a table is one that was shipped, to the last bit."""
-    return VERIFIED.get((table.shipped, table.fingerprint)) == table.digest
+    return _verified(BalanceTable, table.fingerprint) == table.digest
 
 
 def keep(table: Table, folder: Path | None = None) -> Path:
@@ -378,7 +359,7 @@ def kept_tables(fingerprint: str, folder: Path | None = None) -> Tables:
 def _files(fingerprint: str, folder: Path | None) -> Iterator[tuple[type[Table], Path]]:
     """Yield the files of tables: without a folder the shipped ones first, then the user's."""
     for kind in (ExponentTable, BalanceTable, NearestWords):
-        digest = VERIFIED.get((kind.shipped, fingerprint))
+        digest = _verified(kind, fingerprint)
         for lexicon in store.embedded().values() if digest and not folder else ():
             path = lexicon / kind.shipped
             # Balances are verified when they are used, and lists whenever they are read.
