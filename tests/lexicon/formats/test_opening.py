@@ -67,7 +67,7 @@ def test_text(tmp_path: Path, content: bytes) -> None:
 def test_word2vec_binary(tmp_path: Path, end: bytes, pack: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "vectors"  # recognised without a suffix
     path.write_bytes(pack(binary(WORDS, VECTORS, end)))
-    assert recognise(path).name == "word2vec"
+    assert recognise(path) is word_vectors.Word2vecFile
     check(path)
 
 

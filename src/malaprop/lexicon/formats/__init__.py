@@ -1,8 +1,8 @@
 """Lexicons from common file formats.
 
-A format is a `VectorFile`: it says which files are its own and reads their rows, and registers
-itself by being defined. `read` is strict and serves `Lexicon.open`. `open_vector_file` and
-`screened_blocks` give the importer the same rows as a stream of blocks, without the faulty ones.
+A format is a `VectorFile`: it says which files are its own and reads their rows. `read` is strict
+and serves `Lexicon.open`. `open_vector_file` and `screened_blocks` give the importer the same rows
+as a stream of blocks, without the faulty ones.
 """
 
 from __future__ import annotations
@@ -12,19 +12,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.lexicon.formats import matrix, word_vectors  # noqa: F401  (they define the formats)
+from malaprop.lexicon.formats.matrix import MatrixFile
 from malaprop.lexicon.formats.rows import (
     HEAD,
     FileFault,
     Repairs,
     VectorFile,
-    formats,
     screened_blocks,
 )
 from malaprop.lexicon.formats.untrusted import open_stream
+from malaprop.lexicon.formats.word_vectors import TextFile, Word2vecFile
 from malaprop.privacy.errors import LexiconError
 
 __all__ = ["FileFault", "Repairs", "open_vector_file", "read", "recognise", "screened_blocks"]
+_FORMATS: tuple[type[VectorFile], ...] = (MatrixFile, Word2vecFile, TextFile)
 _PICKLES = tuple(bytes([0x80, protocol]) for protocol in range(2, 6))
 
 
@@ -46,8 +47,8 @@ def recognise(path: Path) -> type[VectorFile]:
             f".save_word2vec_format({str(path) + '.vec'!r}). A whole model takes .wv before "
             ".save_word2vec_format"
         )
-    known = [each for each in formats if each.recognises(head, path)]
-    known += [each for each in formats if each.suffix == path.suffix.lower()]
+    known = [each for each in _FORMATS if each.recognises(head, path)]
+    known += [each for each in _FORMATS if path.suffix.lower() in each.suffixes]
     if not known:
         raise LexiconError(
             f"{path.name} is in no format that can be read. These are: GloVe, word2vec or fastText "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,17 +19,20 @@ _BLOCK = 4096
 _BESIDE = ("words.txt", "vocabulary.txt", "vocab.txt")
 
 
-class _Matrix(VectorFile):
+class MatrixFile(VectorFile):
+    """The rows of a matrix; its words are in the vocabulary."""
+
+    suffixes = (".npy", ".safetensors")
     has_words = False
 
-    @abstractmethod
-    def _map(self) -> NDArray[Any]:
-        """Memory-map the array of the file."""
+    @classmethod
+    def recognises(cls, head: bytes, path: Path) -> bool:
+        return head.startswith(MAGIC) or _is_safetensors(head)
 
     def _open(self, vocabulary: Path | None) -> int:
         path = self.path
         try:
-            self._matrix = self._map()
+            self._matrix = _mapped(path)
         except ArrayFileError as error:
             raise LexiconError(f"{path.name} {error}") from None
         except OSError as error:
@@ -62,35 +64,27 @@ class _Matrix(VectorFile):
             yield RowBlock(numbers, decoded, to_float32(self._matrix[start:stop])[rows], stop)
 
 
-class _Npy(_Matrix, name="npy"):
-    suffix = ".npy"
-
-    @classmethod
-    def recognises(cls, head: bytes, path: Path) -> bool:
-        return head.startswith(MAGIC)
-
-    def _map(self) -> NDArray[Any]:
-        return map_array(self.path)
+def _is_safetensors(head: bytes) -> bool:
+    # A length of up to 100 MB (the format's own limit), then a JSON object.
+    return head[8:9] == b"{" and int.from_bytes(head[:8], "little") <= 100_000_000
 
 
-class _Safetensors(_Matrix, name="safetensors"):
-    suffix = ".safetensors"
-
-    @classmethod
-    def recognises(cls, head: bytes, path: Path) -> bool:
-        # A length of up to 100 MB (the format's own limit), then a JSON object.
-        return head[8:9] == b"{" and int.from_bytes(head[:8], "little") <= 100_000_000
-
-    def _map(self) -> NDArray[Any]:
-        with self.path.open("rb") as file:
-            header = SafetensorsHeader.read(file)
-        if len(header.matrices) != 1:
-            count = len(header.matrices)
-            raise ArrayFileError(f"holds {count} matrices: save the one you want by itself")
-        array = header.array(*header.matrices)
-        if array.dtype.kind != "f":
-            raise ArrayFileError(f"has values of type {array.stated}: save them as float32")
-        return map_array(self.path, array)
+def _mapped(path: Path) -> NDArray[Any]:
+    """Memory-map the only matrix of a file."""
+    with path.open("rb") as file:
+        head = file.read(len(MAGIC) + 3)
+        named = path.suffix.lower() == ".safetensors" and not head.startswith(MAGIC)
+        if not _is_safetensors(head) and not named:
+            return map_array(path)
+        file.seek(0)
+        header = SafetensorsHeader.read(file)
+    if len(header.matrices) != 1:
+        count = len(header.matrices)
+        raise ArrayFileError(f"holds {count} matrices: save the one you want by itself")
+    array = header.array(*header.matrices)
+    if array.dtype.kind != "f":
+        raise ArrayFileError(f"has values of type {array.stated}: save them as float32")
+    return map_array(path, array)
 
 
 def _find_vocabulary(path: Path) -> Path:

@@ -127,19 +127,14 @@ def to_float32(values: NDArray[Any]) -> NDArray[np.float32]:
         return np.ascontiguousarray(values, dtype=np.float32)
 
 
-formats: list[type[VectorFile]] = []
-"""All formats of lexicon files, in the order in which they are tried."""
-
-
 class VectorFile(ABC):
-    """An open file of words and vectors. A subclass with a `name` is a format: it registers itself.
+    """An open file of words and vectors; a subclass is a format.
 
     A format knows how rows are written and nothing else. `screened_blocks` decides what makes a row
     fit for a lexicon: a clean word that has not occurred yet, and a finite vector.
     """
 
-    name: ClassVar[str] = ""
-    suffix: ClassVar[str | None] = None
+    suffixes: ClassVar[tuple[str, ...]] = ()
     """How names of such files end, if that tells where their content does not."""
     unit: ClassVar[str] = "row"
     """What faults are counted in."""
@@ -148,11 +143,6 @@ class VectorFile(ABC):
     files: tuple[Path, ...]
     total: int
     """How much there is to read, in bytes or in rows."""
-
-    def __init_subclass__(cls, *, name: str = "") -> None:
-        if name:
-            cls.name = name
-            formats.append(cls)
 
     def __init__(self, path: Path, repairs: Repairs, vocabulary: Path | None = None) -> None:
         """Open a file; its `blocks` are read as they are consumed, once."""

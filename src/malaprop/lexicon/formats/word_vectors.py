@@ -77,7 +77,7 @@ def _number(field: bytes) -> float | None:
         return None
 
 
-class _Word2vec(VectorFile, name="word2vec"):
+class Word2vecFile(VectorFile):
     """The binary format of word2vec: a header line, then for each row a word, a space, d floats."""
 
     @classmethod
@@ -138,7 +138,7 @@ def _split(data: bytes, dimension: int) -> tuple[list[bytes], list[bytes], bytes
         start = end
 
 
-class TextFile(VectorFile, name="text"):
+class TextFile(VectorFile):
     """A line is a word and d numbers, separated by spaces or tabs. GloVe has no header.
 
     pyarrow's CSV parser reads 400,000 × 300 numbers in 7 s where `float` takes 44 s. A chunk that
