@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -105,7 +105,14 @@ class Lexicon:
 
     language = "english"
     """The language of its words, the only one so far. The fingerprint leaves it out."""
-    _name = ""
+    name: str = ""
+    """The name that it was opened by, or nothing."""
+    words: tuple[str, ...]
+    """The words; a word's place is its id."""
+    vectors: NDArray[np.float32]
+    """The words' vectors, a row each, read-only."""
+    metric: Metric
+    """What distances are measured in."""
     _stated = ""  # the fingerprint, as the folder that it was opened from states it
     _tables = Tables()
 
@@ -120,9 +127,9 @@ class Lexicon:
         Duplicate or empty words, NaN, infinity, and sizes that do not match are refused;
         `malaprop lexicon import` repairs files that have them.
         """
-        self._words = _checked_words(words)
-        self._vectors = _checked_vectors(vectors, len(self._words))
-        self._metric = as_metric(metric)
+        checked = _checked_words(words)
+        vectors = _checked_vectors(vectors, len(checked))
+        self.__dict__.update(words=checked, vectors=vectors, metric=as_metric(metric))
         self._rows  # noqa: B018  a user's own function is checked now, not at its first use
 
     @classmethod
@@ -137,10 +144,10 @@ class Lexicon:
             return cls(*read(path)).with_kept_tables()
         stored = store.load(path)
         return cls._of(
-            _words=stored.words,
-            _vectors=stored.vectors,
-            _metric=stored.metric,
-            _name=path.name,
+            words=stored.words,
+            vectors=stored.vectors,
+            metric=stored.metric,
+            name=path.name,
             _stated=stored.fingerprint,
             # By what the folder states: `tables` computes the fingerprint before giving them out.
             _tables=kept_tables(stored.fingerprint),
@@ -157,17 +164,17 @@ class Lexicon:
 
         Tables are not written there: whoever opens the folder could not trust them.
         """
-        if isinstance(self._metric, Custom):
+        if isinstance(self.metric, Custom):
             raise LexiconError(
                 "A lexicon with a function of your own for its metric cannot be written: code can "
                 "change. Use one of the named metrics, or a word graph."
             )
-        store.write(Path(folder), [(self._words, self._vectors)], metric=self._metric, force=force)
+        store.write(Path(folder), [(self.words, self.vectors)], metric=self.metric, force=force)
 
     def with_metric(self, metric: str | Metric | Callable[[Any, Any], Any]) -> "Lexicon":
         """Return the same words and vectors under another metric, with the tables kept for it."""
         other = Lexicon._of(
-            _words=self._words, _vectors=self._vectors, _metric=as_metric(metric), _name=self._name
+            words=self.words, vectors=self.vectors, metric=as_metric(metric), name=self.name
         )
         other._rows  # noqa: B018  as in the constructor
         if "fingerprint" in self.__dict__:
@@ -211,16 +218,16 @@ class Lexicon:
         >>> colours.subset(["blue", "red", "mauve"]).words
         ('red', 'blue')
         """
-        if graph_of(self._metric) is not None:
+        if graph_of(self.metric) is not None:
             raise MetricError(
                 "Some words of a word graph make another graph: take the subset first, then use "
                 "with_graph()."
             )
         wanted = set(words)
-        ids = [i for i, word in enumerate(self._words) if word in wanted]
+        ids = [i for i, word in enumerate(self.words) if word in wanted]
         if not ids:
             raise LexiconError("None of these words is in the lexicon.")
-        return Lexicon([self._words[i] for i in ids], self._vectors[ids], self._metric)
+        return Lexicon([self.words[i] for i in ids], self.vectors[ids], self.metric)
 
     @property
     def tables(self) -> Tables:
@@ -243,7 +250,7 @@ class Lexicon:
 
         For lexicons made in memory, and to see tables that were kept since this one was opened.
         """
-        if isinstance(self._metric, Custom):  # code can change, so nothing is kept for it
+        if isinstance(self.metric, Custom):  # code can change, so nothing is kept for it
             return self
         return self.with_tables(kept_tables(self.fingerprint))
 
@@ -253,22 +260,22 @@ class Lexicon:
 
     def path(self, word: str, other: str) -> list[str]:
         """Return the words on a shortest path between two words in the word graph."""
-        return [self._words[i] for i in self._graph.path(self._id(word), self._id(other))]
+        return [self.words[i] for i in self._graph.path(self._id(word), self._id(other))]
 
     def neighbours_by_step(self, word: str, steps: float = 2) -> dict[float, list[str]]:
         """Return the words within `steps` steps, by their distance; the cut-off does not apply."""
         row = self._graph.lengths(self._id(word))
         return {
-            float(step): [self._words[i] for i in np.flatnonzero(row == step)]
+            float(step): [self.words[i] for i in np.flatnonzero(row == step)]
             for step in np.unique(row[(row > 0) & (row <= steps)])
         }
 
     @property
     def _graph(self) -> WordGraph:
-        graph = graph_of(self._metric)
+        graph = graph_of(self.metric)
         if graph is None:
             raise MetricError(
-                f"This lexicon measures {self._metric} distances and has no word graph. Use "
+                f"This lexicon measures {self.metric} distances and has no word graph. Use "
                 "lexicon.with_graph()."
             )
         return graph
@@ -282,7 +289,10 @@ class Lexicon:
 
     @cached_property
     def _rows(self) -> DistanceRows:
-        return self._metric.on(self._vectors)
+        return self.metric.on(self.vectors)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("A lexicon is read-only: make another one.")
 
     def __getstate__(self) -> dict[str, Any]:
         # What can be computed again need not travel, and closures cannot. Tables do. In order:
@@ -291,42 +301,22 @@ class Lexicon:
         return {name: self.__dict__[name] for name in names}
 
     @property
-    def name(self) -> str:
-        """The name that it was opened by, or nothing."""
-        return self._name
-
-    @property
     def opened_as(self) -> str:
         """The name that opens this very lexicon again, its metric included, or nothing."""
-        return self._name if self._stated else ""
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words; a word's place is its id."""
-        return self._words
-
-    @property
-    def vectors(self) -> NDArray[np.float32]:
-        """The words' vectors, a row each, read-only."""
-        return self._vectors
-
-    @property
-    def metric(self) -> Metric:
-        """What distances are measured in."""
-        return self._metric
+        return self.name if self._stated else ""
 
     @cached_property
     def index(self) -> Mapping[str, int]:
         """From a word to its id."""
-        return MappingProxyType({word: i for i, word in enumerate(self._words)})
+        return MappingProxyType({word: i for i, word in enumerate(self.words)})
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of words, vectors and metric: equal exactly where the lexicons are."""
-        computed = store.fingerprint(self._words, self._vectors, self._metric.token(self._vectors))
+        computed = store.fingerprint(self.words, self.vectors, self.metric.token(self.vectors))
         if self._stated not in ("", computed):
             raise LexiconError(
-                f"The files of the lexicon {self._name} are not those that its fingerprint was "
+                f"The files of the lexicon {self.name} are not those that its fingerprint was "
                 "made of: somebody changed them. Import it again."
             )
         return computed
@@ -336,19 +326,19 @@ class Lexicon:
 
         Where the metric is `graph`, the fingerprint is that of the lexicon with its word graph.
         """
-        metric = str(self._metric)
-        return {"name": self._name, "metric": metric, "fingerprint": self.fingerprint}
+        metric = str(self.metric)
+        return {"name": self.name, "metric": metric, "fingerprint": self.fingerprint}
 
     def __len__(self) -> int:
-        return len(self._words)
+        return len(self.words)
 
     def __contains__(self, word: object) -> bool:
         return word in self.index
 
     def __repr__(self) -> str:
-        called = f"{self._name!r}, " if self._name else ""
-        n, d = self._vectors.shape
-        return f"Lexicon({called}{n:,} words × {d} dimensions, {self._metric})"
+        called = f"{self.name!r}, " if self.name else ""
+        n, d = self.vectors.shape
+        return f"Lexicon({called}{n:,} words × {d} dimensions, {self.metric})"
 
     def distances(self, ids: Any) -> Floats:
         """Return the distances from the words `ids` to all words: (len(ids), len(self)), float64.
@@ -388,14 +378,14 @@ class Lexicon:
         >>> line.nearest([[2.2], [-5.0]], k=2).tolist()
         [[2, 1], [0, 1]]
         """
-        if str(self._metric) not in ("euclidean", "poincare"):
+        if str(self.metric) not in ("euclidean", "poincare"):
             raise MetricError(
                 "The words nearest to any vector are found by euclidean or poincare distance; this "
-                f"lexicon measures {self._metric} ones."
+                f"lexicon measures {self.metric} ones."
             )
         if k < 1:
             raise ParameterError(f"The number of nearest words must be 1 or more. Got {k}.")
-        queries, columns = np.asarray(vectors, dtype=np.float64), self._vectors.shape[1]
+        queries, columns = np.asarray(vectors, dtype=np.float64), self.vectors.shape[1]
         if queries.ndim != 2 or queries.shape[1] != columns:
             raise ParameterError(
                 f"Vectors must be a matrix with {columns} columns, the lexicon's dimension. "
@@ -411,7 +401,7 @@ class Lexicon:
         row = self.distances([own])[0]
         row[own] = -1.0  # itself first, also where another word has the same vector
         order = np.argsort(row, kind="stable")[1 : k + 1]
-        return [(self._words[i], float(row[i])) for i in order]
+        return [(self.words[i], float(row[i])) for i in order]
 
 
 # For lexicons of our own class only: their vectors cannot change.
