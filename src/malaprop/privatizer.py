@@ -21,7 +21,6 @@ from malaprop.privacy.randomness import SECURE, checked_rng, label, secure_rng
 from malaprop.recipe import (
     Chosen,
     LexiconChoice,
-    LexiconReference,
     MechanismChoice,
     choose,
     interned,
@@ -137,7 +136,7 @@ class Privatizer:
     def __reduce__(self) -> tuple[Any, ...]:
         # The recipe alone: no table, no draw made ahead, no word of the user's texts.
         options = interned(tuple(self._policy.options().items()))
-        return _revived, (*self._chosen.portable, options, self._rng)
+        return _revived, (self._chosen, options, self._rng)
 
     def __copy__(self) -> "Privatizer":
         return self.drawing_from(copy(self._rng))
@@ -342,14 +341,8 @@ class Privatizer:
         ]
 
 
-def _revived(
-    lexicon: LexiconReference | Lexicon,
-    mechanism: type[Mechanism],
-    values: tuple[tuple[str, Any], ...],
-    options: tuple[tuple[str, Any], ...],
-    rng: Generator,
-) -> Privatizer:
+def _revived(chosen: Chosen, options: tuple[tuple[str, Any], ...], rng: Generator) -> Privatizer:
     """Make a privatizer from its pickled recipe."""
     self = Privatizer.__new__(Privatizer)
-    self._prepare(Chosen.arrived(lexicon, mechanism, values), Policy(**dict(options)), rng)
+    self._prepare(chosen, Policy(**dict(options)), rng)
     return self

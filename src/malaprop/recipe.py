@@ -35,49 +35,35 @@ class Chosen:
     opened: str = ""
 
     @cached_property
-    def portable(self) -> tuple[object, ...]:
-        """What a pickle holds: where the lexicon is, or its data, and the mechanism.
-
-        Equal choices give equal pickles, in any process.
-        """
+    def _portable(self) -> tuple[object, ...]:
         values = [(f.name, getattr(self.mechanism, f.name)) for f in fields(self.mechanism)]
         opened = self.opened or _name_of(self.lexicon, self.mechanism)
-        reference = LexiconReference(opened, _identity(self.lexicon)) if opened else self.lexicon
-        return reference, type(self.mechanism), interned(tuple(values))
-
-    @classmethod
-    def arrived(
-        cls,
-        lexicon: "LexiconReference | Lexicon",
-        kind: type[Mechanism],
-        values: tuple[tuple[str, Any], ...],
-    ) -> "Chosen":
-        """Return what `portable` stands for; open the lexicon if it did not travel."""
-        mechanism = kind(**dict(values))
-        if isinstance(lexicon, Lexicon):
-            return cls(lexicon, mechanism)
-        return cls(lexicon.open_for(mechanism), mechanism, lexicon.opened)
-
-
-@dataclass(frozen=True)
-class LexiconReference:
-    """Where a lexicon is, and which one it must be, its tables included."""
-
-    opened: str
-    identity: str
+        lexicon = interned((opened, _identity(self.lexicon))) if opened else self.lexicon
+        return lexicon, type(self.mechanism), interned(tuple(values))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return LexiconReference, (interned(self.opened), interned(self.identity))
+        # Equal choices give equal pickles, in any process.
+        return _arrived, self._portable
 
-    def open_for(self, mechanism: Mechanism) -> Lexicon:
-        """Open the lexicon; refuse another one that has its name now."""
-        lexicon = with_graph_if_needed(Lexicon.open(self.opened), mechanism)
-        if _identity(lexicon) != self.identity:
-            raise LexiconError(
-                f"The lexicon {self.opened}, or a table that was computed for it, is not the one "
-                "that the privatizer was pickled with: make the privatizer anew."
-            )
-        return lexicon
+
+def _arrived(
+    lexicon: Lexicon | tuple[str, str], kind: type[Mechanism], values: tuple[tuple[str, Any], ...]
+) -> Chosen:
+    """Return a choice that was pickled; open the lexicon if only its name and identity travelled.
+
+    Refuse another lexicon that has its name now.
+    """
+    mechanism = kind(**dict(values))
+    if isinstance(lexicon, Lexicon):
+        return Chosen(lexicon, mechanism)
+    opened, identity = lexicon
+    known = with_graph_if_needed(Lexicon.open(opened), mechanism)
+    if _identity(known) != identity:
+        raise LexiconError(
+            f"The lexicon {opened}, or a table that was computed for it, is not the one that the "
+            "privatizer was pickled with: make the privatizer anew."
+        )
+    return Chosen(known, mechanism, opened)
 
 
 def choose(
