@@ -5,6 +5,7 @@ one attempt of each task, and the folder gets its name when the job is done. A l
 frame would draw again at every look, and each draw costs ε again.
 """
 
+import json
 import os
 import re
 import secrets
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import functions
-from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructField, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from malaprop.files.formats.file_format import Layout, no_such_column
 from malaprop.files.formats.jsonl import no_such_key
@@ -146,7 +147,11 @@ def draw(
         total.add(task.tally)
 
     with _staged(spark, target, force=force) as folder:
-        _write(frame.mapInArrow(run, schema), folder, layout)
+        writer = frame.mapInArrow(run, schema).write.options(**_COMMIT).mode("error")
+        if table:
+            writer.parquet(folder)
+        else:
+            writer.option("lineSep", "\n").text(folder)
         counted = total.value
         if not table and counted.seen["rows"]:
             for name in layout.columns:
@@ -156,14 +161,6 @@ def draw(
     if table:
         counted.others = {name: None for name in schema.names if name not in layout.columns}
     return counted
-
-
-def _write(frame: "DataFrame", path: str, layout: Layout) -> None:
-    writer = frame.write.options(**_COMMIT).mode("error")
-    if layout.kind.spark == "table":
-        writer.parquet(path)
-    else:
-        writer.option("lineSep", "\n").text(path)
 
 
 def literal(path: str) -> str:
@@ -328,21 +325,14 @@ def _check_columns(schema: StructType, layout: Layout) -> None:
 
 def _plain(schema: StructType) -> StructType:
     """Remove the metadata of a schema at any depth: it may hold anything."""
-    plain = StructType()
-    for field in schema:
-        plain.add(field.name, _plain_type(field.dataType), field.nullable)
-    return plain
 
+    def bare(value: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(noted := value.get("metadata"), dict):
+            # In JSON, these belong to the type of a column.
+            value["metadata"] = {name: noted[name] for name in noted if name == "__COLLATIONS"}
+        return value
 
-def _plain_type(kind: DataType) -> DataType:
-    if isinstance(kind, StructType):
-        return _plain(kind)
-    if isinstance(kind, ArrayType):
-        return ArrayType(_plain_type(kind.elementType), kind.containsNull)
-    if isinstance(kind, MapType):
-        keys, values = _plain_type(kind.keyType), _plain_type(kind.valueType)
-        return MapType(keys, values, kind.valueContainsNull)
-    return kind
+    return StructType.fromJson(json.loads(schema.json(), object_hook=bare))
 
 
 # Errors on Spark, without a word of the data.
