@@ -40,8 +40,6 @@ KeysOfPairs = Callable[[Ids, Ids], Keys]
 TableKind = Literal["exponents", "balances", "nearest"]
 _FINGERPRINT = re.compile("[0-9a-f]{64}")
 _FORMAT = 1
-_TRUNCATED = 2  # of exponents with a threshold: a version that knows none does not read it
-_SINGLE = 3  # of exponents for one ε, with a threshold or without
 _UP = 1.0 + 1e-9  # above the rounding errors of a loss
 _BALANCES = ("weights", "masses", "counts")
 _LAW = ("epsilon", "exponent", "least_mass", "mass_unit")
@@ -74,19 +72,11 @@ class Table(ABC):
 
     @classmethod
     @abstractmethod
-    def _read(cls, path: Path, fingerprint: str) -> Self | None: ...
-
-    @classmethod
     def read(cls, path: Path, fingerprint: str) -> Self | None:
-        """Read the table of a lexicon; None if the file is another's, LexiconError if it is none.
+        """Read a table, probably that of a lexicon; None if its content is not to be used.
 
-        Arrays are mapped, not read.
+        Arrays are mapped. Raises OSError, ValueError, KeyError or TypeError if it is none.
         """
-        try:
-            table = cls._read(path, fingerprint)
-        except (OSError, ValueError, KeyError, TypeError):
-            raise LexiconError(f"{path} {cls.remedy}") from None
-        return table if table is not None and table.fingerprint == fingerprint else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,20 +129,19 @@ class ExponentTable(Table):
 
     @property
     def file_name(self) -> str:
-        """The fingerprint, and the threshold and the ε that the table is for, if it is."""
         threshold = "" if self.gamma == math.inf else f"-{float(self.gamma)!r}"
         single = "" if self.epsilon is None else f"-e{float(self.epsilon)!r}"
         return f"{self.fingerprint}{threshold}{single}{self.ending}"
 
     def write(self, path: Path) -> None:
-        """Write the table as JSON, an exponent a line."""
-        note: dict[str, Any] = {"format": _FORMAT, "fingerprint": self.fingerprint}
-        note["diameter"] = self.diameter
-        gamma = self.gamma if self.gamma < math.inf else None
+        # A version that does not know a limit does not read the format either.
+        limits: dict[str, float | None] = {}
+        if self.gamma < math.inf or self.epsilon is not None:
+            limits["gamma"] = self.gamma if self.gamma < math.inf else None
         if self.epsilon is not None:
-            note |= {"format": _SINGLE, "gamma": gamma, "epsilon": self.epsilon}
-        elif gamma is not None:
-            note |= {"format": _TRUNCATED, "gamma": gamma}
+            limits["epsilon"] = self.epsilon
+        about = {"fingerprint": self.fingerprint, "diameter": self.diameter}
+        note = {"format": _FORMAT + len(limits)} | about | limits
         rates = zip(self.exponents, self.losses, strict=True)
         lines = ",\n".join(f"    [{t!r}, {loss!r}]" for t, loss in rates)
         head = json.dumps(note, indent=2).removesuffix("\n}")
@@ -160,17 +149,19 @@ class ExponentTable(Table):
             part.write_text(f'{head},\n  "losses": [\n{lines}\n  ]\n}}\n', encoding="utf-8")
 
     @classmethod
-    def _read(cls, path: Path, fingerprint: str) -> Self:
+    def read(cls, path: Path, fingerprint: str) -> Self:
         note = untrusted.read_object(path)
-        known = note["format"] in (_FORMAT, _TRUNCATED, _SINGLE)
+        limits = note["format"] - _FORMAT
         # On any lexicon t ≤ L(t) ≤ 2t: a table that says otherwise is none.
-        known = known and all(0.0 < t <= loss <= 2.0 * t * _UP for t, loss in note["losses"])
+        known = limits in (0, 1, 2) and all(
+            0.0 < t <= loss <= 2.0 * t * _UP for t, loss in note["losses"]
+        )
         exponents, losses = zip(*note["losses"] if known else (), strict=True)
-        gamma = None if note["format"] == _FORMAT else note["gamma"]
+        gamma = note["gamma"] if limits else None
         return cls(
             fingerprint=note["fingerprint"],
             gamma=math.inf if gamma is None else float(gamma),
-            epsilon=float(note["epsilon"]) if note["format"] == _SINGLE else None,
+            epsilon=float(note["epsilon"]) if limits == 2 else None,
             diameter=float(note["diameter"]),
             exponents=tuple(map(float, exponents)),
             losses=tuple(map(float, losses)),
@@ -207,12 +198,11 @@ class BalanceTable(Table):
         return digest.hexdigest()
 
     def write(self, path: Path) -> None:
-        """Write the table into a folder of its own, with a file for each array."""
         note = {"format": _FORMAT, "fingerprint": self.fingerprint, "laws": list(self.laws)}
         write_folder(path, note, {name: getattr(self, name) for name in _BALANCES})
 
     @classmethod
-    def _read(cls, path: Path, fingerprint: str) -> Self:
+    def read(cls, path: Path, fingerprint: str) -> Self:
         note, arrays = map_folder(path, _FORMAT, _BALANCES)
         laws = tuple(
             {"spread": bool(law["spread"])} | {name: float(law[name]) for name in _LAW}
@@ -260,12 +250,11 @@ class NearestWords(Table):
         return NearWords(near.sum(axis=1), listed[near], keys[near], beyond, at)
 
     def write(self, path: Path) -> None:
-        """Write the ids as an array."""
         with atomic_write(path) as part, part.open("wb") as file:
             np.save(file, self.listed, allow_pickle=False)
 
     @classmethod
-    def _read(cls, path: Path, fingerprint: str) -> Self | None:
+    def read(cls, path: Path, fingerprint: str) -> Self | None:
         content = path.read_bytes()
         if hashlib.sha256(content).hexdigest() != _verified(cls, fingerprint):
             return None
@@ -340,10 +329,11 @@ def kept_tables(fingerprint: str, folder: Path | None = None) -> Tables:
     for kind, path in _files(fingerprint, folder):
         try:
             table = kind.read(path, fingerprint)
-        except LexiconError as error:
-            unreadable.append((kind.kind, str(error)))
+        except (OSError, ValueError, KeyError, TypeError):
+            unreadable.append((kind.kind, f"{path} {kind.remedy}"))
         else:
-            found += [] if table is None else [table]
+            # Somebody may have given a file the name of another lexicon's.
+            found += [table] if table and table.fingerprint == fingerprint else []
     exponents = [table for table in found if isinstance(table, ExponentTable)]
     return Tables(
         # For all ε before for one, without a threshold before with one.
