@@ -329,12 +329,11 @@ def _is_ours(status: os.stat_result) -> bool:
 def _owner_of_new(folder: Path) -> int:
     """Return the owner of new files in a folder: some network disks give all to one user."""
     probe = folder / f".malaprop-{secrets.token_hex(8)}.probe"
-    descriptor = create(probe)
     try:
-        return os.fstat(descriptor).st_uid
+        with os.fdopen(create(probe), "wb") as file:
+            return os.fstat(file.fileno()).st_uid
     finally:
-        os.close(descriptor)
-        os.unlink(probe)
+        probe.unlink(missing_ok=True)
 
 
 def _refusal(path: Path, reason: str) -> OutputError:
@@ -401,15 +400,14 @@ def create_locked(hidden: Path, path: Path) -> int:
 
 def remove_stale(hidden: Path, path: Path) -> None:
     """Remove a file of ours that no run is writing; `path` is its output."""
-    with contextlib.suppress(FileNotFoundError):
+    with (
+        contextlib.suppress(FileNotFoundError),
         # A run that was killed as it named its output has left a second name of that.
-        descriptor = open_ours(hidden, os.O_RDWR, other_names=True)
-        try:
-            lock(descriptor, path)
-            if _is_at(descriptor, hidden):
-                os.unlink(hidden)
-        finally:
-            os.close(descriptor)
+        os.fdopen(open_ours(hidden, os.O_RDWR, other_names=True), "r+b") as file,
+    ):
+        lock(file.fileno(), path)
+        if _is_at(file.fileno(), hidden):
+            os.unlink(hidden)
 
 
 def refuse_locked(hidden: Path, path: Path) -> None:
@@ -515,10 +513,14 @@ def _secret() -> bytes:
     folder = state_folder()
     path = folder / "secret"
     try:
-        _prepare(folder)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _check_own(folder.stat())
         if not path.exists():
             _make(path)
-        return _read(path)
+        # While another run makes it, it has two names; nobody else can write in this folder.
+        with os.fdopen(open_ours(path, other_names=True), "rb") as file:
+            set_mode(file.fileno(), PRIVATE)
+            secret = file.read(_SECRET_BYTES + 1)
     except OutputError as error:
         raise SecretError(str(error)) from None
     except OSError as error:
@@ -526,34 +528,19 @@ def _secret() -> bytes:
             f"{folder} cannot hold the key that protects hashes of your files: {error.strerror}. "
             "Name a folder of your own in MALAPROP_STATE"
         ) from None
-
-
-def _prepare(folder: Path) -> None:
-    """Make the folder; refuse one in which others could replace the secret."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    status = folder.stat()
-    if not _is_ours(status):
-        reason = "belongs to another user"
-    elif os.name == "posix" and status.st_mode & _OTHERS_WRITE:
-        reason = "can be written by others"
-    else:
-        return
-    raise SecretError(
-        f"{folder} {reason}, so it cannot hold the key that protects hashes of your files: name a "
-        "folder of your own in MALAPROP_STATE"
-    )
-
-
-def _read(path: Path) -> bytes:
-    # While another run makes it, it has two names; nobody else can write in this folder.
-    with os.fdopen(open_ours(path, other_names=True), "rb") as file:
-        set_mode(file.fileno(), PRIVATE)
-        secret = file.read(_SECRET_BYTES + 1)
     if len(secret) != _SECRET_BYTES:
         raise SecretError(
             f"{path} is damaged: remove it. Runs that were stopped before cannot be resumed then"
         )
     return secret
+
+
+def _check_own(folder: os.stat_result) -> None:
+    """Refuse a folder in which others could replace the secret."""
+    if not _is_ours(folder):
+        raise PermissionError(errno.EPERM, "it belongs to another user")
+    if os.name == "posix" and folder.st_mode & _OTHERS_WRITE:
+        raise PermissionError(errno.EPERM, "it can be written by others")
 
 
 def _make(path: Path) -> None:

@@ -211,10 +211,13 @@ def load(folder: Path) -> Stored:
         vectors = _mapped(folder, (about["count"], about["dimension"]), about["step"])
         metric = _metric(folder, about["metric"], len(words))
         return Stored(words, vectors, metric, about["fingerprint"], about)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        if isinstance(error, MalapropError):
-            raise
-        raise _damaged(folder) from None
+    except MalapropError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise LexiconError(
+            f"{folder} is not a complete compiled lexicon: its files are missing, damaged or do "
+            "not match. Import it again"
+        ) from None
 
 
 def _check_note(about: Mapping[str, Any]) -> None:
@@ -238,10 +241,10 @@ def _words(folder: Path, count: int) -> tuple[str, ...]:
     content = untrusted.whole(folder / WORDS, untrusted.CHARACTERS)
     untrusted.check_words(count, len(content), str(folder))
     if content.count(b"\n") != count:
-        raise _damaged(folder)
+        raise ValueError("another number of words")
     words = tuple(content.decode("utf-8").split("\n")[:-1])
     if "" in words or any(map(untrusted.CONTROL.search, words)) or len(set(words)) < count:
-        raise _damaged(folder)
+        raise ValueError("no words")
     return words
 
 
@@ -250,15 +253,8 @@ def _metric(folder: Path, name: str, count: int) -> Metric:
         return as_metric(name)
     graph = read_graph(folder / GRAPH, "", count)
     if graph is None:
-        raise _damaged(folder)
+        raise ValueError("the graph of another lexicon")
     return Steps(graph)
-
-
-def _damaged(folder: Path) -> LexiconError:
-    return LexiconError(
-        f"{folder} is not a complete compiled lexicon: its files are missing, damaged or do not "
-        "match. Import it again"
-    )
 
 
 def _is_power_of_two(step: float) -> bool:
@@ -270,11 +266,11 @@ def _mapped(folder: Path, shape: tuple[int, int], step: float | None) -> NDArray
     """Map the vectors of a folder; 8-bit ones are converted, which is quick."""
     stored = map_array(folder / VECTORS)
     if stored.shape != tuple(shape) or stored.dtype != (np.int8 if step else np.float32):
-        raise _damaged(folder)
+        raise ValueError("no such vectors")
     if not step:
         return stored
     if not _is_power_of_two(step):
-        raise _damaged(folder)
+        raise ValueError("a step that rounds")
     vectors: NDArray[np.float32] = np.multiply(stored, np.float32(step), dtype=np.float32)
     vectors.flags.writeable = False
     return vectors

@@ -50,8 +50,7 @@ class Shipment:
 
 
 # The driver serves the archives as long as its process lives: executors may come later.
-_served: dict[tuple[object, ...], str] = {}
-_folders: list["TemporaryDirectory[str]"] = []
+_served: dict[tuple[object, ...], tuple[str, "TemporaryDirectory[str]"]] = {}
 
 
 def ship(lexicon: Lexicon, context: SparkContext) -> Shipment:
@@ -70,9 +69,8 @@ def ship(lexicon: Lexicon, context: SparkContext) -> Shipment:
             for member, file in contents.items():
                 zipped.write(file, member)
         context.addArchive(str(archive))
-        _folders.append(kept)
-        _served[key] = archive.name
-    return Shipment(name=name, archive=_served[key], fingerprint=lexicon.fingerprint)
+        _served[key] = archive.name, kept
+    return Shipment(name=name, archive=_served[key][0], fingerprint=lexicon.fingerprint)
 
 
 def _is_stored_in(lexicon: Lexicon, folder: Path | None) -> bool:
