@@ -1,7 +1,6 @@
 """The lexicon: a finite metric space of words."""
 
 import os
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.lexicon import store
-from malaprop.lexicon.formats import read
+from malaprop.lexicon.formats import read, untrusted
 from malaprop.lexicon.search import NearestSearch, search_on
 from malaprop.lexicon.tables import Tables, kept_tables, tables_of
 from malaprop.privacy.arrays import Floats, Ids, Keys, checked_ids
@@ -56,7 +55,7 @@ def _checked_words(words: Iterable[str]) -> tuple[str, ...]:
 def _writable(word: str) -> bool:
     """Tell whether a word can stand on a line of a UTF-8 file, and can be seen there."""
     seen = any(sign.isprintable() and not sign.isspace() for sign in word)
-    return seen and not any(unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} for c in word)
+    return seen and not untrusted.CONTROL.search(word)
 
 
 def _checked_vectors(vectors: Any, count: int) -> NDArray[np.float32]:

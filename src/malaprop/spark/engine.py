@@ -11,6 +11,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from py4j.protocol import Py4JJavaError
@@ -37,7 +38,6 @@ from malaprop.spark.tasks import (
     ExecutorRecipe,
     Tally,
     Task,
-    TaskPlan,
 )
 
 if TYPE_CHECKING:
@@ -132,17 +132,19 @@ def draw(
         _check_columns(schema, layout)
         # Spark takes a name with a dot for a field of a struct, so it works with other names.
         frame = frame.toDF(*(f"c{place}" for place in range(len(schema))))
-    kit = ExecutorRecipe(
+    recipe = ExecutorRecipe(
         shipment=ship(privatizer.lexicon, spark.sparkContext),
         mechanism=privatizer.mechanism,
         policy=privatizer.policy,
         promise=privatizer.guarantee,
     )
-    plan = TaskPlan(kit=kit, layout=layout, names=tuple(schema.names), absent=_ABSENT)
+    names = tuple(schema.names)
+    # With the driver's value of what is absent, not an executor's.
+    new_task = partial(Task, recipe=recipe, layout=layout, names=names, absent=_ABSENT)
     total = spark.sparkContext.accumulator(Tally(), Adding())
 
     def run(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        task = Task(plan)
+        task = new_task()
         yield from task.run(batches)
         total.add(task.tally)
 

@@ -84,19 +84,6 @@ class ExecutorRecipe:
     version: str = __version__
 
 
-@dataclass(frozen=True, kw_only=True)
-class TaskPlan:
-    """What a task needs to know.
-
-    `names` are those of the columns, and `absent` stands where a file lacks one that is asked for.
-    """
-
-    kit: ExecutorRecipe
-    layout: Layout
-    names: tuple[str, ...]
-    absent: str
-
-
 def keeps(guarantee: Guarantee, promise: Guarantee) -> bool:
     """Whether an executor's guarantee is the driver's: one report must be true of both.
 
@@ -111,16 +98,16 @@ def keeps(guarantee: Guarantee, promise: Guarantee) -> bool:
     )
 
 
-# The key is the kit alone: another table, or other columns of it, need no other privatizer.
+# The key is the recipe alone: another table, or other columns of it, need no other privatizer.
 @lru_cache(maxsize=1)
-def _prepared(kit: ExecutorRecipe) -> Privatizer:
-    if kit.version != __version__:
+def _prepared(recipe: ExecutorRecipe) -> Privatizer:
+    if recipe.version != __version__:
         raise MalapropError(
-            f"An executor has malaprop {__version__}, the driver {kit.version}: install the same "
-            "version on all machines."
+            f"An executor has malaprop {__version__}, the driver {recipe.version}: install the "
+            "same version on all machines."
         )
-    privatizer = Privatizer(kit.shipment.open(), kit.mechanism, **kit.policy.options())
-    if not keeps(privatizer.guarantee, kit.promise):
+    privatizer = Privatizer(recipe.shipment.open(), recipe.mechanism, **recipe.policy.options())
+    if not keeps(privatizer.guarantee, recipe.promise):
         raise MalapropError(
             "The mechanism does not promise at an executor what it does at the driver: install "
             "the same versions of malaprop and of what it needs on all machines."
@@ -134,6 +121,7 @@ FILE, WHOLE = "file", "whole"
 """of each line a number for its file, and whether all of that file is in one partition."""
 
 
+@dataclass(kw_only=True)
 class Task:
     """Privatizes the batches of one partition, and counts.
 
@@ -143,17 +131,21 @@ class Task:
     silently replace such bytes by another character.
     """
 
-    def __init__(self, plan: TaskPlan) -> None:
-        self.plan = plan
-        self.tally = Tally()
+    recipe: ExecutorRecipe
+    layout: Layout
+    names: tuple[str, ...]
+    """Of the columns."""
+    absent: str
+    """What stands where a file lacks a column that is asked for."""
+    tally: Tally = field(default_factory=Tally)
 
     def run(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         """Yield private batches. Errors do not contain a word of the data."""
         try:
             opened = _prepared.cache_info().misses
-            self._privatizer = _prepared(self.plan.kit)
+            self._privatizer = _prepared(self.recipe)
             self.tally.seen["prepared"] += _prepared.cache_info().misses - opened
-            if self.plan.layout.kind.spark == "table":
+            if self.layout.kind.spark == "table":
                 yield from self._rows(batches)
             else:
                 for source in self._sources(batches):
@@ -172,7 +164,7 @@ class Task:
 
     def _rows(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         """Yield rows of a table with private texts in some columns."""
-        names, layout, seen = self.plan.names, self.plan.layout, self.tally.seen
+        names, layout, seen = self.names, self.layout, self.tally.seen
         asked = [place for place, name in enumerate(names) if name in layout.columns]
         faults = Faults(layout.on_error, part=True)
         for rows in batches:
@@ -181,7 +173,7 @@ class Task:
                 with naming():
                     batch = checked_rows(part, columns, faults)
                 for place, texts in batch.cells.items():
-                    if self.plan.absent in texts:
+                    if self.absent in texts:
                         raise DataError(
                             f"a file of the input has no column {names[place]!r}, and others "
                             "have: privatize files without it by themselves"
@@ -198,7 +190,7 @@ class Task:
         A line of JSON is a record, so a task can have any of them, and reads many at a time. A
         record of separated values may have several lines, so a task has one whole file, or none.
         """
-        if self.plan.layout.kind.spark == "lines":
+        if self.layout.kind.spark == "lines":
             for batch in batches:
                 column = _bytes_of(batch)
                 for start, length in slices(len(column), [column], BATCH_CHARACTERS):
@@ -211,7 +203,7 @@ class Task:
     def _lines(self, source: BinaryIO) -> Iterator["pa.RecordBatch"]:
         """Yield the lines of a source with private texts in them; blank ones stay."""
         with naming():
-            reader = self.plan.layout.open(source, part=True)
+            reader = self.layout.open(source, part=True)
         target = io.BytesIO()
         with FileCopy(reader, target) as copy:
             for batch in copy.batches():
