@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from py4j.protocol import Py4JJavaError
+from pyspark.accumulators import AddingAccumulatorParam
 from pyspark.sql import functions
 from pyspark.sql.types import StringType, StructField, StructType
 
@@ -34,7 +35,6 @@ from malaprop.spark.tasks import (
     FILE,
     LINE,
     WHOLE,
-    Adding,
     ExecutorRecipe,
     Tally,
     Task,
@@ -141,7 +141,7 @@ def draw(
     names = tuple(schema.names)
     # With the driver's value of what is absent, not an executor's.
     new_task = partial(Task, recipe=recipe, layout=layout, names=names, absent=_ABSENT)
-    total = spark.sparkContext.accumulator(Tally(), Adding())
+    total = spark.sparkContext.accumulator(Tally(), AddingAccumulatorParam(Tally()))
 
     def run(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         task = new_task()

@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import BinaryIO, Final, cast
 
 import pyarrow as pa
-from pyspark import AccumulatorParam
 
 from malaprop._version import __version__
 from malaprop.files.formats.file_format import BATCH_CHARACTERS, Faults, FileCopy, Layout, naming
@@ -50,8 +49,7 @@ class Tally:
     others: dict[str, None] = field(default_factory=dict)
     """The columns that pass unchanged, in the order in which they were seen."""
 
-    def add(self, other: "Tally") -> "Tally":
-        """Add another tally to this one."""
+    def __iadd__(self, other: "Tally") -> "Tally":
         self.treated.update(other.treated)
         self.seen.update(other.seen)
         self.present |= other.present
@@ -59,18 +57,6 @@ class Tally:
             if len(self.others) < _MOST_KEYS:
                 self.others[name] = None
         return self
-
-
-class Adding(AccumulatorParam[Tally]):
-    """How Spark adds up tallies."""
-
-    def zero(self, value: Tally) -> Tally:
-        """Return an empty tally."""
-        return Tally()
-
-    def addInPlace(self, value1: Tally, value2: Tally) -> Tally:  # noqa: N802  Spark's name
-        """Add the second tally to the first."""
-        return value1.add(value2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +204,7 @@ class Task:
         seen = {"rows": counts.records, "texts": counts.cells}
         seen |= {"missing": counts.missing, "faulty": counts.faulty}
         others = dict.fromkeys(counts.other_columns)
-        self.tally.add(Tally(seen=Counter(seen), present=reader.present, others=others))
+        self.tally += Tally(seen=Counter(seen), present=reader.present, others=others)
 
 
 class _WholeFile(io.RawIOBase):

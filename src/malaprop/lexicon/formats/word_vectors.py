@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -161,7 +162,6 @@ class TextFile(VectorFile):
         return self.layout.dimension
 
     def _blocks(self) -> Iterator[RowBlock]:
-        options = self._csv_options()
         with open_stream(self.path) as stream:
             at, chunk = self._start(stream)
             while (
@@ -174,7 +174,7 @@ class TextFile(VectorFile):
                 # Other line ends, tabs, and fastText's spaces at the end of a line.
                 for old, new in ((b"\r\n", b"\n"), (b"\t", b" "), (b" \n", b"\n")):
                     chunk = chunk.replace(old, new) if old in chunk else chunk
-                for rows in self._rows(chunk, at, options):
+                for rows in self._rows(chunk, at):
                     yield RowBlock(*rows, stream.done)
                 at += chunk.count(b"\n")
                 chunk = b""
@@ -197,7 +197,8 @@ class TextFile(VectorFile):
             self.repairs.fault(FileFault.DIMENSION, at)
         return at + 1, b""
 
-    def _csv_options(self) -> tuple[Any, ...]:
+    @cached_property
+    def _options(self) -> tuple[Any, ...]:
         import pyarrow as pa
         from pyarrow import csv
 
@@ -210,25 +211,23 @@ class TextFile(VectorFile):
             csv.ConvertOptions(column_types=types, null_values=[]),
         )
 
-    def _rows(self, chunk: bytes, at: int, options: tuple[Any, ...]) -> Iterator[ParsedRows]:
+    def _rows(self, chunk: bytes, at: int) -> Iterator[ParsedRows]:
         """Yield the rows of a chunk of whole lines, of which the first has the number `at`."""
         lines = chunk.count(b"\n")
         # A row has at least a character for the word and two for each number. pyarrow would take
         # shorter lines for empty rows, and allocate memory for millions of them.
         plausible = lines * (2 * self.dimension + 2) <= len(chunk)
-        parsed = self._fast(chunk, options) if plausible else None
+        parsed = self._fast(chunk) if plausible else None
         if parsed is not None:
             yield range(at, at + lines), *parsed
         elif lines <= _FEW or len(chunk) <= _SHORT:
             yield self._careful(chunk, at)
         else:
             middle = chunk.rfind(b"\n", 0, len(chunk) // 2) + 1 or chunk.find(b"\n") + 1
-            yield from self._rows(chunk[:middle], at, options)
-            yield from self._rows(chunk[middle:], at + chunk.count(b"\n", 0, middle), options)
+            yield from self._rows(chunk[:middle], at)
+            yield from self._rows(chunk[middle:], at + chunk.count(b"\n", 0, middle))
 
-    def _fast(
-        self, chunk: bytes, options: tuple[Any, ...]
-    ) -> tuple[list[str], NDArray[np.float32]] | None:
+    def _fast(self, chunk: bytes) -> tuple[list[str], NDArray[np.float32]] | None:
         import pyarrow as pa
         from pyarrow import csv
 
@@ -236,7 +235,7 @@ class TextFile(VectorFile):
         if b"\r" in chunk or chunk.startswith(_BOM):
             return None
         try:
-            read = csv.read_csv(pa.BufferReader(chunk), *options)
+            read = csv.read_csv(pa.BufferReader(chunk), *self._options)
         except pa.ArrowInvalid:
             return None
         words, *numbers = read.columns
