@@ -15,7 +15,7 @@ from malaprop.privacy import lazy_rows
 from malaprop.privacy.arrays import Floats, Ids, Keys
 from malaprop.privacy.channel import LawChannel
 from malaprop.privacy.errors import LexiconError, MetricError
-from malaprop.privacy.guarantee import PUBLIC, Guarantee, Kind, proved
+from malaprop.privacy.guarantee import PUBLIC, Guarantee, proved
 from malaprop.privacy.law import Evidence, Law, law_numerics
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.metrics import MetricSpace
@@ -312,13 +312,11 @@ class Balanced(Mechanism, name="balanced"):
         how = _HOW_WEIGHTED[balance.form].format(
             t=balance.exponent, s=balance.rest.mean(), m=len(graph.edges)
         )
-        guarantee = Guarantee(
-            kind=Kind.METRIC,
-            epsilon=self.epsilon,
-            metric=str(lexicon.metric),
+        guarantee = self._promise(
+            law,
+            str(lexicon.metric),
             cap=graph.cutoff,
             zcdp=(self.epsilon if balance.form == "spread" else balance.exponent) ** 2 / 2.0,
-            proof="docs/proofs/balanced.md",
             numerics=law_numerics(lexicon, spread, resting=law.tried_words),
             public=(*PUBLIC, "the word graph", how),
         )

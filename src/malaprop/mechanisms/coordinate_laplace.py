@@ -2,15 +2,11 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from malaprop.mechanisms.decoders import VectorMechanism
-from malaprop.privacy.channel import VectorChannel
+from malaprop.privacy.arrays import Reals
 from malaprop.privacy.errors import MetricError
-from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.guarantee import Guarantee
 from malaprop.privacy.metrics import Euclidean, Manhattan, MetricSpace
 from malaprop.privacy.noise import CoordinateLaplaceNoise
 
@@ -42,24 +38,17 @@ class CoordinateLaplace(VectorMechanism, name="coordinate-laplace"):
 
     epsilon: float = field(metadata={"help": "ε, the privacy loss per unit of Manhattan distance"})
 
-    promise: ClassVar[str] = "metric-dp: ε·d, Manhattan; √d·ε in Euclidean distance"
+    promise = "metric-dp: ε·d, Manhattan; √d·ε in Euclidean distance"
 
-    def on(self, lexicon: MetricSpace) -> VectorChannel[CoordinateLaplaceNoise]:
-        """Bind the mechanism to a lexicon, whose metric must be Manhattan or Euclidean."""
+    def _check(self, lexicon: MetricSpace) -> None:
         if type(lexicon.metric) not in (Manhattan, Euclidean):
             raise MetricError(
                 "CoordinateLaplace has a guarantee in Manhattan and Euclidean distance; this "
                 f"lexicon measures {lexicon.metric} ones. Use TEM, which takes any metric, or "
                 "lexicon.with_metric('manhattan')."
             )
-        noise, guarantee = self._bind(lexicon.vectors)
-        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
 
-    def _bind(self, vectors: NDArray[np.floating[Any]]) -> tuple[CoordinateLaplaceNoise, Guarantee]:
-        return CoordinateLaplaceNoise(scale=1.0 / self.epsilon), Guarantee(
-            kind=Kind.METRIC,
-            epsilon=self.epsilon,
-            metric="manhattan",
-            equivalents=(("euclidean", math.sqrt(vectors.shape[1]) * self.epsilon),),
-            proof="docs/proofs/coordinate-laplace.md",
-        )
+    def _bind(self, vectors: Reals) -> tuple[CoordinateLaplaceNoise, Guarantee]:
+        noise = CoordinateLaplaceNoise(scale=1.0 / self.epsilon)
+        euclidean = math.sqrt(vectors.shape[1]) * self.epsilon
+        return noise, self._promise(noise, "manhattan", equivalents=(("euclidean", euclidean),))

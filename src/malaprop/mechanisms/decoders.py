@@ -12,10 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from malaprop.lexicon.search import NearestSearch, search_on
-from malaprop.privacy.arrays import Floats, Ids, checked_vectors
+from malaprop.privacy.arrays import Floats, Ids, Reals, checked_vectors
 from malaprop.privacy.channel import Decoder, VectorChannel
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import Guarantee, proved
@@ -109,9 +108,13 @@ class VectorMechanism(Mechanism):
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[Any]:
         """Bind the mechanism to a lexicon, whose metric must be Euclidean, or what it `needs`."""
-        (require_ball if self.needs else require_euclidean)(lexicon, self)
+        self._check(lexicon)
         noise, guarantee = self._bind(lexicon.vectors)
         return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
+
+    def _check(self, lexicon: MetricSpace) -> None:
+        """Refuse a lexicon of another metric than the noise is for."""
+        (require_ball if self.needs else require_euclidean)(lexicon, self)
 
     def for_vectors(self, columns: int, public: Any = None) -> FreeVectors:
         """Bind the mechanism to vectors of so many columns, which need not be words.
@@ -142,7 +145,7 @@ class VectorMechanism(Mechanism):
         """Return the decoder for a lexicon."""
         return as_decoding(self.decoder).on(lexicon, self.epsilon)
 
-    def _bind(self, vectors: NDArray[np.floating[Any]]) -> tuple[Noise, Guarantee]:
+    def _bind(self, vectors: Reals) -> tuple[Noise, Guarantee]:
         """Return the noise for vectors like these, which are public, and the guarantee."""
         raise ParameterError(
             f"{type(self).__name__} takes words of a lexicon only: {self.words_only}. For other "

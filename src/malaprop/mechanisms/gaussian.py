@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
@@ -52,7 +51,7 @@ class Gaussian(VectorMechanism, name="gaussian"):
     )
     published: bool = field(default=False, metadata={"help": "the paper's σ, for ε below 1 only"})
 
-    promise: ClassVar[str] = "bounded-dp: (ε, δ) within Δ, Euclidean"
+    promise = "bounded-dp: (ε, δ) within Δ, Euclidean"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -84,16 +83,10 @@ class Gaussian(VectorMechanism, name="gaussian"):
 
     def _within(self, radius: float) -> tuple[SphericalGaussian, Guarantee]:
         scale = classical_scale if self.published else gaussian_scale
-        guarantee = Guarantee(
-            kind=Kind.BOUNDED,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            radius=radius,
-            metric="euclidean",
-            proof="docs/proofs/gaussian.md",
-        )
         sigma = scale(self.epsilon, self.delta, radius)
-        return SphericalGaussian(sigma=sigma, epsilon=self.epsilon), guarantee
+        noise = SphericalGaussian(sigma=sigma, epsilon=self.epsilon)
+        within = {"delta": self.delta, "radius": radius}
+        return noise, self._promise(noise, "euclidean", Kind.BOUNDED, **within)
 
 
 def diameter(lexicon: MetricSpace) -> float:

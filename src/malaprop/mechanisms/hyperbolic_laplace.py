@@ -1,14 +1,11 @@
 """The Laplace mechanism of hyperbolic space."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from malaprop.mechanisms.decoders import VectorMechanism
+from malaprop.privacy.arrays import Reals
 from malaprop.privacy.errors import ParameterError
-from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.guarantee import Guarantee
 from malaprop.privacy.noise import HyperbolicLaplaceNoise
 
 
@@ -40,10 +37,10 @@ class HyperbolicLaplace(VectorMechanism, name="hyperbolic-laplace"):
     preserving privacy and utility in text", 2019, whose own sampler is `PoincareMetropolis`.
     """
 
-    promise: ClassVar[str] = "metric-dp: ε·d, Poincaré, ε > n − 1"
-    needs: ClassVar[str] = "poincare"
+    promise = "metric-dp: ε·d, Poincaré, ε > n − 1"
+    needs = "poincare"
 
-    def _bind(self, vectors: NDArray[np.floating[Any]]) -> tuple[HyperbolicLaplaceNoise, Guarantee]:
+    def _bind(self, vectors: Reals) -> tuple[HyperbolicLaplaceNoise, Guarantee]:
         dimension = vectors.shape[1]
         if self.epsilon <= dimension - 1:
             raise ParameterError(
@@ -52,11 +49,6 @@ class HyperbolicLaplace(VectorMechanism, name="hyperbolic-laplace"):
                 f"hyperbolic space stays near its input. Got {self.epsilon}. Use TEM, or "
                 "TangentLaplace, which take any epsilon."
             )
-        guarantee = Guarantee(
-            kind=Kind.METRIC,
-            epsilon=self.epsilon,
-            metric="poincare",
-            proof="docs/proofs/hyperbolic.md",
-        )
         shape = (self.epsilon - dimension + 1.0) / 2.0
-        return HyperbolicLaplaceNoise(shape=shape, dimension=dimension), guarantee
+        noise = HyperbolicLaplaceNoise(shape=shape, dimension=dimension)
+        return noise, self._promise(noise, "poincare")

@@ -1,7 +1,6 @@
 """The density-aware Gaussian mechanism that its paper calls Jaccard."""
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +59,7 @@ class Jaccard(VectorMechanism, name="jaccard"):
     )
     published: bool = field(default=False, metadata={"help": "the paper's, without guarantee"})
 
-    promise: ClassVar[str] = "bounded-dp: (ε, δ) within Δ, Euclidean; as published: none"
+    promise = "bounded-dp: (ε, δ) within Δ, Euclidean; as published: none"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -78,14 +77,8 @@ class Jaccard(VectorMechanism, name="jaccard"):
         dense = mean < np.median(mean)
         categories = DensityCategories(dense)
         widths = np.full(len(lexicon), reach.max())  # each word's Δ
-        guarantee = Guarantee(
-            kind=Kind.BOUNDED,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            metric="euclidean",
-            radius=float(reach.max()),
-            proof="docs/proofs/jaccard.md",
-        )
+        within = {"delta": self.delta, "radius": float(reach.max())}
+        guarantee = self._promise(categories, "euclidean", Kind.BOUNDED, **within)
         if self.categories == "public" and not self.published:
             of_dense, of_sparse = (reach[members].max(initial=0.0) for members in (dense, ~dense))
             widths = np.where(dense, of_dense, of_sparse)

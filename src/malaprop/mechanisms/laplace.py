@@ -1,13 +1,10 @@
 """The multivariate Laplace mechanism, known as Madlib."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from malaprop.mechanisms.decoders import VectorMechanism
-from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.arrays import Reals
+from malaprop.privacy.guarantee import Guarantee
 from malaprop.privacy.noise import SphericalLaplace
 
 
@@ -36,14 +33,9 @@ class Laplace(VectorMechanism, name="laplace"):
     Reference: Feyisetan, Balle, Drake, Diethe, WSDM 2020; Algorithm 1 of Carvalho et al. 2021.
     """
 
-    promise: ClassVar[str] = "metric-dp: ε·d, Euclidean"
+    promise = "metric-dp: ε·d, Euclidean"
     choose_for = "words or vectors, when the noise itself must be simple to state"
 
-    def _bind(self, vectors: NDArray[np.floating[Any]]) -> tuple[SphericalLaplace, Guarantee]:
+    def _bind(self, vectors: Reals) -> tuple[SphericalLaplace, Guarantee]:
         noise = SphericalLaplace(scale=1.0 / self.epsilon, dimension=vectors.shape[1])
-        return noise, Guarantee(
-            kind=Kind.METRIC,
-            epsilon=self.epsilon,
-            metric="euclidean",
-            proof="docs/proofs/laplace.md",
-        )
+        return noise, self._promise(noise, "euclidean")

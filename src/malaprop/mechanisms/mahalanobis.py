@@ -2,15 +2,13 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from malaprop.mechanisms.decoders import VectorMechanism
-from malaprop.privacy.arrays import Floats
+from malaprop.privacy.arrays import Floats, Reals
 from malaprop.privacy.errors import ParameterError, require_whole
-from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.guarantee import Guarantee
 from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
 from malaprop.privacy.noise import Ellipsoid, EllipticalLaplace, clusters
 
@@ -54,7 +52,7 @@ class Mahalanobis(VectorMechanism, name="mahalanobis"):
         default=1, metadata={"help": "how many clusters have a covariance of their own"}
     )
 
-    promise: ClassVar[str] = "metric-dp: ε·d, Mahalanobis; ε/√λ_min in Euclidean distance"
+    promise = "metric-dp: ε·d, Mahalanobis; ε/√λ_min in Euclidean distance"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -69,7 +67,7 @@ class Mahalanobis(VectorMechanism, name="mahalanobis"):
             )
         return bound_to_vectors(columns, *self._bind(public), public=("the public vectors",))
 
-    def _bind(self, vectors: NDArray[np.floating[Any]]) -> tuple[EllipticalLaplace, Guarantee]:
+    def _bind(self, vectors: Reals) -> tuple[EllipticalLaplace, Guarantee]:
         exact = vectors.astype(np.float64)
         labels = clusters(exact, self.clusters)
         ellipsoids = tuple(
@@ -79,10 +77,5 @@ class Mahalanobis(VectorMechanism, name="mahalanobis"):
         scale = 1.0 / (self.epsilon - choice)
         noise = EllipticalLaplace(ellipsoids=ellipsoids, scale=scale, choice=choice)
         least = min(ellipsoid.least for ellipsoid in ellipsoids)
-        return noise, Guarantee(
-            kind=Kind.METRIC,
-            epsilon=self.epsilon,
-            metric=noise.metric.name,
-            equivalents=(("euclidean", self.epsilon / math.sqrt(least)),),
-            proof="docs/proofs/mahalanobis.md",
-        )
+        equivalents = (("euclidean", self.epsilon / math.sqrt(least)),)
+        return noise, self._promise(noise, noise.metric.name, equivalents=equivalents)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from malaprop.privacy.arrays import Floats, Ids, Number, blocks
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import LexiconError, ParameterError, require_choice, require_whole
 from malaprop.privacy.gaussian_noise import WordGaussian, gaussian_scale
-from malaprop.privacy.guarantee import Guarantee, Kind, proved
+from malaprop.privacy.guarantee import PUBLIC, Kind, proved
 from malaprop.privacy.metrics import MetricSpace, require_euclidean
 
 
@@ -238,7 +237,7 @@ class NADP(VectorMechanism, name="nadp"):
         default=False, metadata={"help": "the paper's: by edges, isolated words in clear"}
     )
 
-    promise: ClassVar[str] = "neighbourhood-dp: (ε, δ) in a public neighbourhood, Euclidean"
+    promise = "neighbourhood-dp: (ε, δ) in a public neighbourhood, Euclidean"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -269,14 +268,13 @@ class NADP(VectorMechanism, name="nadp"):
         graph = replace(graph, scope="edge" if self.published else self.scope)
         bare = int(graph.bare.sum())
         in_clear = f"{bare} of {len(lexicon)} words have no neighbour and are released in clear"
-        guarantee = Guarantee(
-            kind=Kind.NONE if bare and self.published else Kind.NEIGHBOURHOOD,
-            epsilon=self.epsilon,
+        guarantee = self._promise(
+            graph,
+            "euclidean",
+            Kind.NONE if bare and self.published else Kind.NEIGHBOURHOOD,
             delta=self.delta,
-            metric="euclidean",
             pairs=graph.pairs,
-            public=(*Guarantee.public, "which neighbourhood each word is in"),
-            proof="docs/proofs/nadp.md",
+            public=(*PUBLIC, "which neighbourhood each word is in"),
             reason=in_clear if bare and self.published else "",
         )
         noise = WordGaussian(

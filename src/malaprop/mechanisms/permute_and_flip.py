@@ -2,13 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from malaprop.privacy.arrays import Floats
 from malaprop.privacy.channel import LawChannel
-from malaprop.privacy.guarantee import PUBLIC, Guarantee, Kind, proved
+from malaprop.privacy.guarantee import PUBLIC, proved
 from malaprop.privacy.law import PeakedLaw, law_numerics, require_exponent
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.metrics import MetricSpace
@@ -44,19 +43,15 @@ class PermuteAndFlip(Mechanism, name="permute-and-flip"):
     selection", 2020.
     """
 
-    promise: ClassVar[str] = "metric-dp: ε·d, any metric"
+    promise = "metric-dp: ε·d, any metric"
 
     def on(self, lexicon: MetricSpace) -> "LawChannel[PermuteAndFlipLaw]":
         """Bind the mechanism to a lexicon of any metric."""
-        guarantee = Guarantee(
-            kind=Kind.METRIC,
-            epsilon=self.epsilon,
-            metric=str(lexicon.metric),
-            proof="docs/proofs/permute-and-flip.md",
-            numerics=law_numerics(lexicon, math.inf),
-            public=(*PUBLIC, *filter(None, [lexicon.metric.assumption])),
-        )
-        return LawChannel(PermuteAndFlipLaw(lexicon, exponent=self.epsilon / 2.0), guarantee)
+        law = PermuteAndFlipLaw(lexicon, exponent=self.epsilon / 2.0)
+        numerics = law_numerics(lexicon, math.inf)
+        public = (*PUBLIC, *filter(None, [lexicon.metric.assumption]))
+        promise = self._promise(law, str(lexicon.metric), numerics=numerics, public=public)
+        return LawChannel(law, promise)
 
 
 @proved("docs/proofs/permute-and-flip.md")

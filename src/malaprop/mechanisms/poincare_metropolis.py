@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -12,7 +11,7 @@ from malaprop.privacy import metrics
 from malaprop.privacy.arrays import Floats
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import COMPUTABLE, ParameterError, is_computable
-from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.guarantee import Kind
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import Noise
 
@@ -57,9 +56,9 @@ class PoincareMetropolis(VectorMechanism, name="poincare-metropolis"):
     spread: float = field(default=1.0, metadata={"help": "standard deviation of a proposal"})
     published: bool = field(default=True, metadata={"help": "as published; there is no other"})
 
-    promise: ClassVar[str] = "none (as published, for comparison)"
-    needs: ClassVar[str] = "poincare"
-    words_only: ClassVar[str] = "it is here for comparison, and guarantees nothing"
+    promise = "none (as published, for comparison)"
+    needs = "poincare"
+    words_only = "it is here for comparison, and guarantees nothing"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -78,10 +77,8 @@ class PoincareMetropolis(VectorMechanism, name="poincare-metropolis"):
     def on(self, lexicon: MetricSpace) -> "VectorChannel[MetropolisWalk]":
         """Bind the mechanism to a lexicon in the Poincaré ball."""
         metrics.require_ball(lexicon, self)
-        guarantee = Guarantee(
-            kind=Kind.NONE, epsilon=self.epsilon, metric="poincare", reason=_REASON
-        )
         noise = MetropolisWalk(epsilon=self.epsilon, steps=self.steps, spread=self.spread)
+        guarantee = self._promise(noise, "poincare", Kind.NONE, reason=_REASON)
         return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
 
 

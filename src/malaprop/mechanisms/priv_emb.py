@@ -2,14 +2,12 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms.decoders import VectorMechanism
-from malaprop.privacy.arrays import Floats
+from malaprop.privacy.arrays import Floats, Reals
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import (
     COMPUTABLE,
@@ -18,7 +16,7 @@ from malaprop.privacy.errors import (
     require_choice,
     require_whole,
 )
-from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.guarantee import PUBLIC, Guarantee, Kind
 from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
 from malaprop.privacy.metrics import MetricSpace, require_euclidean
 from malaprop.privacy.noise import (
@@ -72,7 +70,7 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
         default=False, metadata={"help": "the paper's: gaussian, noise for a stretch of 1 + β"}
     )
 
-    promise: ClassVar[str] = "metric-dp: ε·d, Euclidean, before the projection"
+    promise = "metric-dp: ε·d, Euclidean, before the projection"
     choose_for = "vectors that are released as vectors, in many dimensions"
 
     def __post_init__(self) -> None:
@@ -128,9 +126,7 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
             return f"the projection, made of {whose} vectors"
         return f"the projection, drawn with projection_seed = {self.projection_seed}"
 
-    def _bind(
-        self, vectors: NDArray[np.floating[Any]], *, free: bool = False
-    ) -> tuple[ProjectedLaplace, Guarantee]:
+    def _bind(self, vectors: Reals, *, free: bool = False) -> tuple[ProjectedLaplace, Guarantee]:
         m = self.onto(vectors.shape[1])
         kind = self._kind
         matrix = projection_of(kind, vectors, m, self.projection_seed)
@@ -139,11 +135,5 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
         # How a projection stretches some public vectors says nothing about other ones.
         reason = shortfall(norm, stretch, 0 if free else len(vectors), m)
         noise = ProjectedLaplace(matrix=matrix, scale=stretch / self.epsilon)
-        return noise, Guarantee(
-            kind=Kind.NONE if reason else Kind.METRIC,
-            epsilon=self.epsilon,
-            metric="euclidean",
-            public=(*Guarantee.public, self._source(kind)),
-            proof="docs/proofs/priv-emb.md",
-            reason=reason,
-        )
+        public, promised = (*PUBLIC, self._source(kind)), Kind.NONE if reason else Kind.METRIC
+        return noise, self._promise(noise, "euclidean", promised, public=public, reason=reason)

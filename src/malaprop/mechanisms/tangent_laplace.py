@@ -1,13 +1,10 @@
 """Laplace noise in the tangent space of hyperbolic space."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from malaprop.mechanisms.decoders import VectorMechanism
-from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.arrays import Reals
+from malaprop.privacy.guarantee import Guarantee
 from malaprop.privacy.noise import TangentLaplaceNoise
 
 
@@ -37,14 +34,9 @@ class TangentLaplace(VectorMechanism, name="tangent-laplace"):
     preserving privacy and utility in text", 2019; Cartan and Hadamard for the inequality.
     """
 
-    promise: ClassVar[str] = "metric-dp: ε·d, Poincaré"
-    needs: ClassVar[str] = "poincare"
+    promise = "metric-dp: ε·d, Poincaré"
+    needs = "poincare"
 
-    def _bind(self, vectors: NDArray[np.floating[Any]]) -> tuple[TangentLaplaceNoise, Guarantee]:
+    def _bind(self, vectors: Reals) -> tuple[TangentLaplaceNoise, Guarantee]:
         noise = TangentLaplaceNoise(scale=1.0 / self.epsilon, dimension=vectors.shape[1])
-        return noise, Guarantee(
-            kind=Kind.METRIC,
-            epsilon=self.epsilon,
-            metric="poincare",
-            proof="docs/proofs/hyperbolic.md",
-        )
+        return noise, self._promise(noise, "poincare")

@@ -12,7 +12,7 @@ from malaprop.privacy import lazy_rows
 from malaprop.privacy.arrays import Floats, Ids, Keys
 from malaprop.privacy.channel import LawChannel
 from malaprop.privacy.errors import COMPUTABLE, LexiconError, ParameterError, is_computable
-from malaprop.privacy.guarantee import PUBLIC, Guarantee, Kind, proved
+from malaprop.privacy.guarantee import PUBLIC, proved
 from malaprop.privacy.law import PeakedLaw, law_numerics, require_exponent
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.metrics import MetricSpace
@@ -136,7 +136,7 @@ class TEM(Mechanism, name="tem"):
         default=None, metadata={"help": "t: half (ε/2), audited, or audited where it is at hand"}
     )
 
-    promise: ClassVar[str] = "metric-dp: ε·min(d, γ), any metric"
+    promise = "metric-dp: ε·min(d, γ), any metric"
     choose_for = "text with a guarantee in the distance of vectors, from a lexicon of your own"
 
     def __post_init__(self) -> None:
@@ -175,13 +175,11 @@ class TEM(Mechanism, name="tem"):
             f"the exponent {law.exponent:.6g}, verified for all pairs of this lexicon ({name})"
         )
         taken = [lexicon.metric.assumption, verified if law.audited else ""]
-        guarantee = Guarantee(
-            kind=Kind.METRIC,
-            epsilon=self.epsilon,
-            metric=str(lexicon.metric),
+        guarantee = self._promise(
+            law,
+            str(lexicon.metric),
             cap=law.gamma,
             zcdp=law.exponent**2 / 2.0,
-            proof="docs/proofs/tem.md",
             numerics=law_numerics(lexicon, law.exponent * law.gamma),
             public=(*PUBLIC, *filter(None, taken)),
         )

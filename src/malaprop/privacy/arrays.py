@@ -15,6 +15,8 @@ Floats = NDArray[np.float64]
 """Numbers to compute with: distances, probabilities, noisy vectors."""
 Vectors = NDArray[np.float32]
 """Vectors of words, in rows, as a lexicon stores them."""
+Reals = NDArray[np.floating[Any]]
+"""Numbers of either precision: vectors of words or others, in rows."""
 Keys = NDArray[Any]
 """Numbers that grow with distances and are cheaper: squares, or whole multiples of a unit."""
 

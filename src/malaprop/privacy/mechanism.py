@@ -18,12 +18,8 @@ from numpy.random import Generator
 from malaprop.privacy import notebook
 from malaprop.privacy.arrays import Floats, checked_vectors
 from malaprop.privacy.channel import Channel
-from malaprop.privacy.errors import (
-    COMPUTABLE,
-    checked_number,
-    is_computable,
-)
-from malaprop.privacy.guarantee import Guarantee
+from malaprop.privacy.errors import COMPUTABLE, checked_number, is_computable
+from malaprop.privacy.guarantee import Guarantee, Kind, proof_of
 from malaprop.privacy.metrics import MetricSpace, checked_space
 from malaprop.privacy.noise import Noise
 from malaprop.privacy.randomness import begin_call, secure_rng
@@ -73,6 +69,13 @@ class Mechanism(ABC):
     @abstractmethod
     def on(self, lexicon: MetricSpace) -> Channel:
         """Bind the mechanism to a lexicon."""
+
+    def _promise(
+        self, proved: object, metric: str, kind: Kind = Kind.METRIC, **more: Any
+    ) -> Guarantee:
+        """Promise ε, by the proof of the noise, the law or the neighbourhoods."""
+        proof = proof_of(proved)
+        return Guarantee(kind=kind, epsilon=self.epsilon, metric=metric, proof=proof, **more)
 
     @classmethod
     def parameters(cls) -> tuple[Field[Any], ...]:
