@@ -159,7 +159,7 @@ class TestRelease:
         released = channel.release_words(np.ones(2000, int), seeded_rng(3))
         centre = np.tile(lexicon.vectors[1].astype(np.float64), (2000, 1))
         far = metrics.distances(centre, released)
-        shift = channel.noise.step * math.sqrt(dimension)
+        shift = channel.noise.grid.step * math.sqrt(dimension)
         truth = cdf(dimension, epsilon, np.array([0.5, 1.0, 2.0]))
         for rho, p in zip([0.5, 1.0, 2.0], truth, strict=True):
             low = cdf(dimension, epsilon, np.array(max(rho - shift, 0.0)))
@@ -172,8 +172,8 @@ class TestRelease:
         lexicon = ball(3, far)
         channel = HyperbolicLaplace(epsilon=4.0).on(lexicon)
         released = channel.release_words(np.ones(500, int), seeded_rng(5))
-        steps = np.rint(metrics.lift(released) / channel.noise.step)
-        assert np.array_equal(metrics.lower(steps * channel.noise.step), released)
+        steps = np.rint(metrics.lift(released) / channel.noise.grid.step)
+        assert np.array_equal(metrics.lower(steps * channel.noise.grid.step), released)
 
     def test_equal_grid_points_are_equal_vectors(self) -> None:
         """Few vectors can be released near a word: their last bits reveal nothing."""

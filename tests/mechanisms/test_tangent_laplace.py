@@ -90,8 +90,8 @@ class TestExactLaw:
 def test_vectors_lie_on_a_grid_in_the_tangent_space() -> None:
     channel = TangentLaplace(epsilon=4.0).on(EIGHT)
     released = channel.release_words(np.arange(8).repeat(50), seeded_rng(5))
-    steps = np.rint(metrics.log0(released) / channel.noise.step)
-    assert np.array_equal(metrics.exp0(steps * channel.noise.step), released)
+    steps = np.rint(metrics.log0(released) / channel.noise.grid.step)
+    assert np.array_equal(metrics.exp0(steps * channel.noise.grid.step), released)
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 0.01, 1.0, 1e5])

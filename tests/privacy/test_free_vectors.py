@@ -187,7 +187,7 @@ def test_releases_are_fresh_and_on_the_grid() -> None:
     free = Laplace(epsilon=5.0).for_vectors(6)
     first, second = free.release(ROWS), free.release(ROWS)
     assert not (first == second).all(axis=1).any()
-    step = free.noise.step  # type: ignore[attr-defined]
+    step = free.noise.grid.step  # type: ignore[attr-defined]
     assert np.array_equal(first / step, np.rint(first / step))
     assert free.release(np.empty((0, 6))).shape == (0, 6)
     copy: FreeVectors = pickle.loads(pickle.dumps(free))  # noqa: S301

@@ -270,7 +270,6 @@ class ByteKernel:
     """The kernel from all levels, n² bytes, for lexicons of some ten thousand words."""
 
     def __init__(self, graph: WordGraph, progress: Progress | None = None) -> None:
-        """Search the graph from every word."""
         self._unit, self._last = graph.unit, graph.last
         # An even number of columns: two neighbours form a 16-bit number.
         self._levels = np.full((graph.size, graph.size + graph.size % 2), 255, dtype=np.uint8)

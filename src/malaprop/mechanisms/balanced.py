@@ -52,7 +52,6 @@ class BalancedLaw(Law):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Return the form of the balance, t, and a digest of ν and a."""
         digest = hashlib.sha256()
         for array in (self.balance.weights, self.balance.scale):
             if array is not None:
@@ -141,7 +140,6 @@ class BalancedLaw(Law):
                 yield outputs[part], keys[part], self.balance.masses
 
     def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
-        """Return near words with their weights, and far words to be weighed when tried."""
         near_share, rest = self._shares(ids)
 
         def fall(rows: Ids, keys: Keys) -> Floats:
@@ -293,7 +291,6 @@ class Balanced(Mechanism, name="balanced"):
     needs = "graph"
 
     def on(self, lexicon: MetricSpace) -> "LawChannel[BalancedLaw]":
-        """Bind the mechanism to a lexicon with a word graph."""
         graph = word_graph_of(lexicon)
         return self.with_balance(lexicon, find_balance(graph, tables_of(lexicon), self.epsilon))
 

@@ -37,7 +37,6 @@ class Nearest(Decoding):
     """The word nearest to the noisy vector; ties go to the lowest id."""
 
     def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
-        """Return the decoder."""
         return NearestDecoder(search_on(lexicon))
 
 
@@ -56,7 +55,6 @@ class Vickrey(Decoding):
             raise ParameterError(f"The 't' parameter of Vickrey must be in 0 … 1. Got {self.t}.")
 
     def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
-        """Return the decoder."""
         return VickreyDecoder(search_on(lexicon), self.t)
 
 
@@ -75,7 +73,6 @@ class Rank(Decoding):
             raise ParameterError(f"The 'c' parameter of Rank must be above 0. Got {self.c}.")
 
     def on(self, lexicon: MetricSpace, epsilon: float) -> Decoder:
-        """Return the decoder."""
         return RankDecoder(lexicon, search_on(lexicon), self.c * epsilon)
 
 
@@ -165,7 +162,6 @@ class NearestDecoder(Decoder):
     search: NearestSearch
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
-        """Return a word for each of the noisy `vectors`."""
         return self.search.nearest(vectors)[:, 0]
 
     def sites(self) -> Floats | None:
@@ -182,7 +178,6 @@ class VickreyDecoder(Decoder):
     t: float
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
-        """Return a word for each of the noisy `vectors`."""
         two = self.search.nearest(vectors, k=2)
         if two.shape[1] == 1:  # a lexicon of one word
             return two[:, 0]
@@ -204,7 +199,6 @@ class RankDecoder(Decoder):
     """c·ε: each rank is e^rate times as rare as the one before."""
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:
-        """Return a word for each of the noisy `vectors`."""
         pivots, size = self.search.nearest(vectors)[:, 0], len(self.lexicon)
         # Ranks of probability ∝ exp(−rate·rank), below the number of words, by inversion.
         total = -math.expm1(-self.rate * size)

@@ -67,7 +67,6 @@ class Gaussian(VectorMechanism, name="gaussian"):
             )
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[SphericalGaussian]:
-        """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
         radius = diameter(lexicon) if self.sensitivity is None else self.sensitivity
         noise, guarantee = self._within(radius)

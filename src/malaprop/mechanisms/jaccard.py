@@ -69,7 +69,6 @@ class Jaccard(VectorMechanism, name="jaccard"):
         require_choice(self, "published", (True, False))
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[WordGaussian]:
-        """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
         distances = _nearest_distances(lexicon, self.neighbours)
         reach, mean = distances.max(axis=1), distances.mean(axis=1)
@@ -110,11 +109,9 @@ class DensityCategories:
 
     @property
     def pairs(self) -> str:
-        """A phrase that says which two words are protected from each other."""
         return "any two words of one density category, with no protection across the two,"
 
     def covers(self, ids: Ids) -> NDArray[np.bool_]:
-        """Whether each word of `ids` shares its category with each word: (len(ids), words)."""
         return np.asarray(self.dense[ids, None] == self.dense)
 
 

@@ -121,13 +121,11 @@ class NeighbourGraph:
 
     @property
     def pairs(self) -> str:
-        """A phrase that says which two words are protected from each other."""
         bare = int(self.bare.sum())
         constant = f"; {bare} isolated words all give one constant" if bare else ""
         return _PAIRS[self.scope] + constant
 
     def covers(self, ids: Ids) -> NDArray[np.bool_]:
-        """Whether each word of `ids` shares a neighbourhood with each word: (len(ids), words)."""
         if self.scope == "edge":
             points = self.place[ids]
             joined = points[:, None] == np.arange(len(self.points))
@@ -251,7 +249,6 @@ class NADP(VectorMechanism, name="nadp"):
         require_choice(self, "published", (True, False))
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[WordGaussian]:
-        """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
         graph = NeighbourGraph.of(
             lexicon.vectors, self.m_edge, self.m_jaccard, self.include_self, self.tau, lexicon

@@ -46,7 +46,6 @@ class PermuteAndFlip(Mechanism, name="permute-and-flip"):
     promise = "metric-dp: ε·d, any metric"
 
     def on(self, lexicon: MetricSpace) -> "LawChannel[PermuteAndFlipLaw]":
-        """Bind the mechanism to a lexicon of any metric."""
         law = PermuteAndFlipLaw(lexicon, exponent=self.epsilon / 2.0)
         numerics = law_numerics(lexicon, math.inf)
         public = (*PUBLIC, *filter(None, [lexicon.metric.assumption]))
@@ -65,7 +64,6 @@ class PermuteAndFlipLaw(PeakedLaw):
         require_exponent(self.exponent)
 
     def weights_at(self, distances: Floats) -> Floats:
-        """Return ln Pr[y | w], from the distances of each w to all words."""
         return np.array([log_law(row) for row in self.exponent * distances])
 
 

@@ -75,7 +75,6 @@ class PoincareMetropolis(VectorMechanism, name="poincare-metropolis"):
             )
 
     def on(self, lexicon: MetricSpace) -> "VectorChannel[MetropolisWalk]":
-        """Bind the mechanism to a lexicon in the Poincaré ball."""
         metrics.require_ball(lexicon, self)
         noise = MetropolisWalk(epsilon=self.epsilon, steps=self.steps, spread=self.spread)
         guarantee = self._promise(noise, "poincare", Kind.NONE, reason=_REASON)
@@ -91,13 +90,11 @@ class MetropolisWalk(Noise):
     spread: float
 
     def release(self, vectors: Floats, rng: Generator) -> Floats:
-        """Return x + the end of a walk for each row x, put back inside the ball."""
         moved = metrics.in_ball(vectors) + self._walk(vectors.shape, rng)
         norms = np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-300)
         return np.where(norms < 1.0 - _LAMBDA, moved, moved / norms * (1.0 - _LAMBDA))
 
     def _walk(self, shape: tuple[int, ...], rng: Generator) -> Floats:
-        """Return the places after the walk, one for each row."""
         places, scores = np.zeros(shape), np.zeros(shape[0])
         for _ in range(self.steps):
             proposed = metrics.lower(places + self.spread * rng.standard_normal(shape))

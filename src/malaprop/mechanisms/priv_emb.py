@@ -88,7 +88,6 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
         require_choice(self, "published", (True, False))
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[ProjectedLaplace]:
-        """Bind the mechanism to a lexicon, whose metric must be Euclidean."""
         require_euclidean(lexicon, self)
         noise, guarantee = self._bind(lexicon.vectors)
         projected = Lexicon(lexicon.words, noise.places(lexicon.vectors))

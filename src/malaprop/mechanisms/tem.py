@@ -51,11 +51,9 @@ class TruncatedExponential(PeakedLaw):
         return self.exponent, self.gamma
 
     def weights_at(self, distances: Floats) -> Floats:
-        """Return −t·min(d(w, y), γ)."""
         return -self.exponent * np.minimum(distances, self.gamma)
 
     def rows(self, ids: Ids, draws: Ids | None = None) -> LawRows:
-        """Return near words with their weights, and far words to be weighed when tried."""
         even = np.ones(len(self.space))
         return lazy_rows.law_rows(
             self._near_words(ids, draws), even, lazy_rows.pool_of(even), self._fall
@@ -152,7 +150,6 @@ class TEM(Mechanism, name="tem"):
             )
 
     def on(self, lexicon: MetricSpace) -> LawChannel[TruncatedExponential]:
-        """Bind the mechanism to a lexicon of any metric."""
         if self.exponent != "half":
             audited = audited_exponent(lexicon, self.epsilon, self.gamma)
             if audited is not None and math.isnan(audited[1]):

@@ -133,11 +133,9 @@ class LawChannel(Channel, Generic[LawT]):
 
     @property
     def drawn_by(self) -> tuple[object, ...]:
-        """The guarantee's numbers and those of the law."""
         return *super().drawn_by, *self.law.identity
 
     def log_probabilities(self, ids: Any) -> Floats:
-        """Return ln Pr[y | w] for each word w of `ids` and each word y: (len(ids), words)."""
         return self.law.log_probabilities(ids)
 
     def _substitute(self, ids: Ids, rng: Generator) -> Ids:

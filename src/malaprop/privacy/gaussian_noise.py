@@ -205,19 +205,15 @@ class SphericalGaussian(AdditiveNoise):
 
     @cached_property
     def grid(self) -> Grid:
-        """The grid that releases are rounded to."""
         return Grid(self.sigma)
 
     def noise(self, shape: tuple[int, ...], rng: Generator) -> Floats:
-        """Draw z, in rows."""
         return self.sigma * rng.standard_normal(shape)
 
     def length(self, columns: int) -> float:
-        """Return the root mean square length of the noise."""
         return math.sqrt(columns) * self.sigma
 
     def density(self, space: MetricSpace) -> GaussianDensity:
-        """Return the density around the words' vectors."""
         sigmas = np.full(len(space), float(self.sigma))
         return GaussianDensity(centres=centres_of(space), sigmas=sigmas)
 
@@ -257,7 +253,6 @@ class WordGaussian(Noise):
         return np.array([steps.get(sigma, 0.0) for sigma in self.sigmas])
 
     def numerics(self, space: MetricSpace) -> str:
-        """Say what floating-point numbers add to the loss of a word."""
         noisy = self.sigmas[self.sigmas > 0.0]
         if len(noisy) == 0:
             return ""
@@ -293,7 +288,6 @@ class WordGaussian(Noise):
         return self.release_words(self.space, ids, rng)
 
     def release_words(self, space: MetricSpace, ids: Ids, rng: Generator) -> Floats:
-        """Return noisy vectors of words."""
         exact = space.vectors[ids].astype(np.float64)
         noisy = exact + rng.standard_normal(exact.shape) * self.sigmas[ids, None]
         steps = self.steps[ids, None]

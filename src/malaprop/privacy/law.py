@@ -11,7 +11,7 @@ the maximum is attained at y = w.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -76,15 +76,10 @@ def worst_of_law(
     for other in range(len(law)):
         ratios = _log_ratio(law, law[other])
         loss = ratios.max(axis=1)
-        ratio, _, word = largest_ratio(loss[None], bound[other][None], slack)
-        if ratio > worst.ratio and word != other:
-            worst = Worst(
-                ratio=ratio,
-                loss=float(loss[word]),
-                bound=float(bound[other, word]),
-                pair=(word, other),
-                output=int(ratios[word].argmax()),
-            )
+        found = largest_ratio(loss[None], bound[other][None], slack)
+        word = found.pair[1]
+        if found.ratio > worst.ratio and word != other:
+            worst = replace(found, pair=(word, other), output=int(ratios[word].argmax()))
         report(progress, other + 1, len(law))
     return worst
 
@@ -121,14 +116,14 @@ def _log_ratio(log_p: Floats, log_q: Floats) -> Floats:
     return ratios
 
 
-def largest_ratio(loss: Floats, bound: Floats, slack: float) -> tuple[float, int, int]:
-    """Return the largest loss/bound, its row and its column."""
+def largest_ratio(loss: Floats, bound: Floats, slack: float) -> Worst:
+    """Return the largest loss/bound, the pair being its row and its column."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = (loss - slack) / bound
     if np.isnan(ratio.max()):  # ∞/∞: a pair that is not covered
         ratio = np.nan_to_num(ratio, nan=0.0, posinf=math.inf)
-    row, column = divmod(int(ratio.argmax()), loss.shape[1])
-    return float(ratio[row, column]), row, column
+    at = divmod(int(ratio.argmax()), loss.shape[1])
+    return Worst(ratio=float(ratio[at]), loss=float(loss[at]), bound=float(bound[at]), pair=at)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,7 +261,6 @@ class PeakedLaw(Law):
         """Return ln of the unnormalised probabilities, from whole rows of distances."""
 
     def log_weights(self, ids: Ids) -> Floats:
-        """Return the log-weights of whole rows."""
         return self.weights_at(self.space.distances(ids))
 
     @property
@@ -279,7 +273,6 @@ class PeakedLaw(Law):
         return bool(proof_of(self))
 
     def closed_loss(self, guarantee: Guarantee, progress: Progress | None) -> Evidence:
-        """Compute the worst loss over all pairs, at the output w."""
         worst, metric = peak_loss(self, allowed_by(guarantee), progress)
         method = "all pairs, in closed form: the law is one whose loss from w to w' is largest at w"
         return Evidence(worst=worst, exact=metric, method=method if metric else LOWER_BOUND)
@@ -317,15 +310,10 @@ def peak_loss(law: Law, allowed: Allowed, progress: Progress | None = None) -> t
     for done, ids in enumerate(steps, 1 + len(steps)):
         rows, distances = rows_of(ids)
         loss, bound = _log_ratio(staying, rows), allowed(distances)
-        ratio, row, word = largest_ratio(loss, bound, rounding(size))
-        if ratio > worst.ratio:
-            worst = Worst(
-                ratio=ratio,
-                loss=float(loss[row, word]),
-                bound=float(bound[row, word]),
-                pair=(word, int(ids[row])),
-                output=word,
-            )
+        found = largest_ratio(loss, bound, rounding(size))
+        if found.ratio > worst.ratio:
+            row, word = found.pair
+            worst = replace(found, pair=(word, int(ids[row])), output=word)
         report(progress, done, 2 * len(steps))
     return worst, metric and bool(np.isfinite(staying).all())
 
@@ -414,7 +402,6 @@ class PathLaw:
         return rows
 
     def draw(self, ids: Ids, rng: Generator) -> Ids:
-        """Draw a point for each of `ids`, each on its own."""
         nats, right = exponentials(len(ids), rng)
         return self.cuts.walk(ids, nats * (UNITS / self.rate), right)
 

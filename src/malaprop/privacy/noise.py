@@ -129,27 +129,19 @@ class GridNoise(Noise):
     def grid(self) -> Grid:
         """The grid that releases are rounded to."""
 
-    @property
-    def step(self) -> float:
-        """The step of the grid."""
-        return self.grid.step
-
     @abstractmethod
     def noise(self, shape: tuple[int, ...], rng: Generator) -> Floats:
         """Draw z, in rows."""
 
     def release(self, vectors: Floats, rng: Generator) -> Floats:
-        """Return c + z for each row x."""
         centres = self.places(vectors)
         self.grid.check(centres)
         return self.grid.snap(centres + self.noise(centres.shape, rng))
 
     def numerics(self, space: MetricSpace) -> str:
-        """Say what floating-point numbers add to the loss of a word."""
         return self.grid.numerics(self.places(centres_of(space)))
 
     def limits(self, columns: int) -> str:
-        """Say what floating-point numbers add for any vector, and which vectors are refused."""
         return self.grid.limits(columns)
 
 
@@ -242,11 +234,9 @@ class ExponentialDensity:
             losses, bounds = loss(ids[block])[:, columns], allowed(ids[block])[:, columns]
             if np.isnan(losses).any() or not (bounds >= 0.0).all():
                 return None
-            ratio, row, other = largest_ratio(losses, bounds, slack)
-            if ratio > worst.ratio:
-                far, bound = float(losses[row, other]), float(bounds[row, other])
-                pair = (block.start + row, other)
-                worst = Worst(ratio=ratio, loss=far, bound=bound, pair=pair)
+            found = largest_ratio(losses, bounds, slack)
+            if found.ratio > worst.ratio:
+                worst = replace(found, pair=(block.start + found.pair[0], found.pair[1]))
             report(progress, done, len(steps))
         return worst
 
@@ -275,19 +265,15 @@ class SphericalLaplace(AdditiveNoise):
 
     @cached_property
     def grid(self) -> Grid:
-        """The grid that releases are rounded to."""
         return Grid(math.sqrt(self.dimension + 1) * self.scale)
 
     def noise(self, shape: tuple[int, ...], rng: Generator) -> Floats:
-        """Draw z, in rows."""
         return spherical_laplace(shape, self.scale, rng)
 
     def length(self, columns: int) -> float:
-        """Return the root mean square length of the noise."""
         return math.sqrt(self.dimension * (self.dimension + 1)) * self.scale
 
     def density(self, space: MetricSpace) -> ExponentialDensity:
-        """Return the density around the words' vectors."""
         return ExponentialDensity(rate=rate_of(self.scale), centres=centres_of(space))
 
 
@@ -300,19 +286,15 @@ class CoordinateLaplaceNoise(AdditiveNoise):
 
     @cached_property
     def grid(self) -> Grid:
-        """The grid that releases are rounded to."""
         return Grid(math.sqrt(2.0) * self.scale)
 
     def noise(self, shape: tuple[int, ...], rng: Generator) -> Floats:
-        """Draw z, in rows."""
         return rng.laplace(scale=self.scale, size=shape)
 
     def length(self, columns: int) -> float:
-        """Return the root mean square length of the noise."""
         return math.sqrt(2.0 * columns) * self.scale
 
     def density(self, space: MetricSpace) -> ExponentialDensity:
-        """Return the density around the words' vectors."""
         centres = centres_of(space)
         return ExponentialDensity(rate=rate_of(self.scale), centres=centres, metric="manhattan")
 
@@ -423,12 +405,10 @@ class EllipticalLaplace(AdditiveNoise):
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
-        """The norm that the guarantee is stated in."""
         return {self.metric.name: self.metric}
 
     @cached_property
     def grid(self) -> Grid:
-        """The grid that releases are rounded to."""
         narrowest = min(float(e.matrix.diagonal().min()) for e in self.ellipsoids)
         dimension = len(self.ellipsoids[0].matrix)
         return Grid(math.sqrt((dimension + 1) * narrowest) * self.scale)
@@ -438,11 +418,9 @@ class EllipticalLaplace(AdditiveNoise):
         return math.sqrt(columns * (columns + 1)) * self.scale
 
     def noise(self, shape: tuple[int, ...], rng: Generator) -> Floats:
-        """Draw spherical noise, which `release` shapes."""
         return spherical_laplace(shape, self.scale, rng)
 
     def release(self, vectors: Floats, rng: Generator) -> Floats:
-        """Return x + A^½·z for each row x."""
         self.grid.check(vectors)
         noise = self.noise(vectors.shape, rng)
         chosen = self._choose(vectors, rng)
@@ -469,7 +447,6 @@ class EllipticalLaplace(AdditiveNoise):
         return np.asarray(np.minimum(chosen, cumulative.shape[1] - 1), dtype=np.int64)
 
     def density(self, space: MetricSpace) -> ExponentialDensity:
-        """Return the mixture of densities around the words' vectors."""
         centres = centres_of(space)
         drawn = self.ellipsoids if self.choice else self.ellipsoids[:1]
         distances = np.stack([e.norm(centres - e.centre) for e in drawn], axis=1)
@@ -531,41 +508,35 @@ class HyperbolicLaplaceNoise(Noise):
         return 0.5 * sum(1.0 / (self.shape + k) for k in range(self.dimension))
 
     @cached_property
-    def _grid(self) -> Grid:
+    def grid(self) -> Grid:
+        """The grid on the hyperboloid that releases are rounded to."""
         # A coarse grid, 2⁻⁴ of the noise in a coordinate: near the edge of the ball the
         # hyperboloid's coordinates are large, and float64 needs the room below the grid.
         return Grid(2.0**6 * min(self.mean, 1.0) / math.sqrt(self.dimension))
 
-    @property
-    def step(self) -> float:
-        """The step of the grid, in the coordinates of the hyperboloid."""
-        return self._grid.step
-
     def numerics(self, space: MetricSpace) -> str:
-        """Say what floating-point numbers add to the loss of a word."""
         delta = self._numeric_delta(centres_of(space))
         return (
-            f"float64, rounded to a grid of {self.step:.3g} on the hyperboloid; "
+            f"float64, rounded to a grid of {self.grid.step:.3g} on the hyperboloid; "
             f"adds δ ≈ {delta:.0e}"
         )
 
     def limits(self, columns: int) -> str:
-        """Say what floating-point numbers add for any point, and which points are refused."""
         return (
-            f"float64, rounded to a grid of {self.step:.3g} on the hyperboloid; adds δ ≤ "
+            f"float64, rounded to a grid of {self.grid.step:.3g} on the hyperboloid; adds δ ≤ "
             f"{MOST_NUMERIC_DELTA:.0e} a vector: points too near the edge of the ball are refused"
         )
 
     def _numeric_delta(self, points: Floats) -> float:
         """Return about how often float64's last bits matter; refuse points that they betray."""
         far = 2.0 * math.atanh(float(np.linalg.norm(points, axis=1).max(initial=0.0)))
-        delta = 2.0 * self.dimension * self._rounding(far) / self.step
+        delta = 2.0 * self.dimension * self._rounding(far) / self.grid.step
         if delta > MOST_NUMERIC_DELTA:
             raise ParameterError(
                 "HyperbolicLaplace adds so much noise at this epsilon that float64 cannot hide "
                 f"points near the edge of the ball (δ ≈ {delta:.0e}): use a larger epsilon, or TEM."
             )
-        return float(max(delta, self._grid.numeric_delta(self.dimension, 1.0)))
+        return float(max(delta, self.grid.numeric_delta(self.dimension, 1.0)))
 
     def _rounding(self, far: float) -> float:
         """Return the mean rounding error of a coordinate on the hyperboloid, for words `far` out.
@@ -583,14 +554,13 @@ class HyperbolicLaplaceNoise(Noise):
         return float(2.0**-52 * np.mean(np.exp(lengths + far) * cut))
 
     def release(self, vectors: Floats, rng: Generator) -> Floats:
-        """Return x moved by noise, for each row x."""
         self._numeric_delta(metrics.in_ball(vectors))
         directions = rng.standard_normal(vectors.shape)
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         lifted = metrics.travel(vectors, directions, self._lengths(len(vectors), rng))
         # Beyond the reach, float64 has no points of the ball. Both steps are post-processing.
         kept = metrics.shorten(lifted, math.sinh(metrics.REACH))
-        return metrics.lower(self._grid.snap(kept))
+        return metrics.lower(self.grid.snap(kept))
 
     def _lengths(self, count: int, rng: Generator) -> Floats:
         """Draw lengths of the noise: −½·ln V, with V = X/(X + Y) of two Gamma variates."""
@@ -619,34 +589,29 @@ class TangentLaplaceNoise(Noise):
 
     @cached_property
     def _tangent(self) -> SphericalLaplace:
-        """The noise in the tangent space."""
         return SphericalLaplace(scale=self.scale, dimension=self.dimension)
 
     @property
-    def step(self) -> float:
-        """The step of the grid, in the tangent space."""
-        return self._tangent.step
+    def grid(self) -> Grid:
+        """The grid in the tangent space that releases are rounded to."""
+        return self._tangent.grid
 
     def numerics(self, space: MetricSpace) -> str:
-        """Say what floating-point numbers add to the loss of a word."""
-        delta = self._tangent.grid.check(metrics.log0(centres_of(space)))
+        delta = self.grid.check(metrics.log0(centres_of(space)))
         return (
-            f"float64, rounded to a grid of {self.step:.3g} in the tangent space; "
+            f"float64, rounded to a grid of {self.grid.step:.3g} in the tangent space; "
             f"adds δ ≈ {delta:.0e}"
         )
 
     def limits(self, columns: int) -> str:
-        """Say what floating-point numbers add for any point, and which points are refused."""
         return f"{self._tangent.limits(columns)}, the entries being those in the tangent space"
 
     def release(self, vectors: Floats, rng: Generator) -> Floats:
-        """Return x moved by noise, for each row x."""
         tangents = metrics.log0(metrics.in_ball(vectors))
         # Beyond the reach, float64 has no points of the ball.
         return metrics.exp0(metrics.shorten(self._tangent.release(tangents, rng), metrics.REACH))
 
     def density(self, space: MetricSpace) -> ExponentialDensity | None:
-        """Return the density around the words' tangent vectors."""
         if type(space.metric) is not metrics.Poincare:
             return None
         around = self._tangent.density(space)
@@ -755,15 +720,12 @@ class ProjectedLaplace(GridNoise):
 
     @cached_property
     def grid(self) -> Grid:
-        """The grid that releases are rounded to."""
         return Grid(math.sqrt(len(self.matrix) + 1) * self.scale)
 
     def noise(self, shape: tuple[int, ...], rng: Generator) -> Floats:
-        """Draw κ, in rows."""
         return spherical_laplace(shape, self.scale, rng)
 
     def limits(self, columns: int) -> str:
-        """Say what floating-point numbers add for any vector, and which vectors are refused."""
         return f"{self.grid.limits(len(self.matrix))}, the entries being those after projection"
 
     def length(self, columns: int) -> float:
@@ -776,5 +738,4 @@ class ProjectedLaplace(GridNoise):
             return np.asarray(vectors @ self.matrix.T, dtype=np.float64)
 
     def density(self, space: MetricSpace) -> ExponentialDensity:
-        """Return the density around the projected vectors."""
         return ExponentialDensity(rate=rate_of(self.scale), centres=self.places(space.vectors))
