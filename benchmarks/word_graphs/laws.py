@@ -29,7 +29,7 @@ class DenseLevels:
         self._kernel = np.empty(self.levels.shape, dtype=np.float32)
         self._exponent = -1.0
 
-    def at(self, exponent: float, *, exact: bool) -> Product:
+    def __call__(self, exponent: float, exact: bool) -> Product:
         """The map for one t; there is one at a time."""
         if exponent != self._exponent:
             table = np.exp(-exponent * self._steps).astype(np.float32)

@@ -12,10 +12,11 @@ from tests.privacy.test_graph import graphs
 
 from malaprop.mechanisms.balance import (
     Balance,
-    ByteKernel,
-    DenseKernel,
+    Kernel,
     approach,
     balance,
+    byte_kernel,
+    dense_kernel,
     plain,
     solve,
     spread,
@@ -36,8 +37,8 @@ def star_of(leaves: int) -> WordGraph:
     return WordGraph(leaves + 1, [[0, i + 1] for i in range(leaves)])
 
 
-def kernel_of(graph: WordGraph) -> DenseKernel:
-    return DenseKernel(graph.distances(np.arange(graph.size)))
+def kernel_of(graph: WordGraph) -> Kernel:
+    return dense_kernel(graph.distances(np.arange(graph.size)))
 
 
 def weights_of(graph: WordGraph, exponent: float) -> Floats:
@@ -122,7 +123,7 @@ def test_the_audit_on_edges_is_exact_for_any_weights(
     With a cut-off it is an upper bound.
     """
     weights = np.random.Generator(np.random.PCG64(seed)).uniform(0.01, 1.0, graph.size)
-    masses = kernel_of(graph).at(exponent, exact=True)(weights)
+    masses = kernel_of(graph)(exponent, True)(weights)
     law = Balance(exponent=exponent, weights=weights, masses=masses)
     stated, log_p = law.loss(graph), law_of(graph, law)
     assert worst_excess(graph, log_p, stated) <= 1e-9
@@ -137,7 +138,7 @@ def test_a_spread_law_holds_for_any_weights(graph: WordGraph, exponent: float, s
     weights = np.random.Generator(np.random.PCG64(seed)).uniform(0.0, 1.0, graph.size)
     weights[weights < 0.2] = 0.0
     weights[0] = 0.5
-    masses = kernel_of(graph).at(exponent, exact=True)(weights)
+    masses = kernel_of(graph)(exponent, True)(weights)
     for epsilon in (exponent, 1.05 * exponent):
         law = spread(graph, Balance(exponent=exponent, weights=weights, masses=masses), epsilon)
         assert law.scale is not None
@@ -160,7 +161,7 @@ def test_unbalanced_weights_sold_as_balanced_are_caught() -> None:
     for factor in (1.05, 0.95):
         planted = fair.copy()
         planted[1] *= factor
-        masses = kernel_of(graph).at(1.5, exact=True)(planted)
+        masses = kernel_of(graph)(1.5, True)(planted)
         law = Balance(exponent=1.5, weights=planted, masses=masses)
         assert law.loss(graph) > 1.5 * 1.005
         assert worst_excess(graph, law_of(graph, law), 1.5) > 0.01
@@ -206,10 +207,10 @@ def test_products_by_levels_are_products(graph: WordGraph, exponent: float, seed
     if not graph.unit:
         return
     x = np.random.Generator(np.random.PCG64(seed)).normal(size=graph.size)
-    wanted = kernel_of(graph).at(exponent, exact=True)(x)
-    levels = ByteKernel(graph)
-    np.testing.assert_allclose(levels.at(exponent, exact=True)(x), wanted, atol=1e-12)
-    np.testing.assert_allclose(levels.at(exponent, exact=False)(x), wanted, atol=1e-4)
+    wanted = kernel_of(graph)(exponent, True)(x)
+    levels = byte_kernel(graph)
+    np.testing.assert_allclose(levels(exponent, True)(x), wanted, atol=1e-12)
+    np.testing.assert_allclose(levels(exponent, False)(x), wanted, atol=1e-4)
 
 
 @given(graphs(most=25), st.floats(1.0, 3.0))

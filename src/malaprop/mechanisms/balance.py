@@ -40,6 +40,8 @@ _HALVINGS = 50
 _SAMPLE = 64
 
 Product = Callable[[Floats], Floats]
+Kernel = Callable[[float, bool], Product]
+"""The map x ↦ Kx for one t, whether in float64 (`exact`) or not."""
 
 
 @proved("docs/proofs/balanced.md")
@@ -134,7 +136,7 @@ def solve(kernel: Kernel, exponent: float, start: Floats, tolerance: float) -> F
 
     The result need not be exact: it is checked later.
     """
-    product = kernel.at(exponent, exact=False)
+    product = kernel(exponent, False)
     weights, left = start.copy(), 1.0 - product(start)
     towards, size = left.copy(), float(left @ left)
     for _ in range(_ROUNDS):
@@ -156,7 +158,7 @@ def approach(kernel: Kernel, exponent: float, start: Floats) -> Floats:
 
     The Richardson-Lucy rule ν ← ν·K(1/Kν)/K1 lowers D(1‖Kν) and keeps ν positive.
     """
-    product = kernel.at(exponent, exact=False)
+    product = kernel(exponent, False)
     weights = np.maximum(start, _FLOOR)
     whole = product(np.ones_like(weights))
     for _ in range(_UPDATES):
@@ -168,7 +170,7 @@ def balance(
     graph: WordGraph, kernel: Kernel, epsilon: float, exponent: float, weights: Floats
 ) -> Balance:
     """Return the law of these ν at t: with b = 0 if its loss is at most ε, otherwise spread."""
-    masses = kernel.at(exponent, exact=True)(weights)
+    masses = kernel(exponent, True)(weights)
     # The errors of sums in float64, and of storing the masses in 16 bits.
     slack = 4.0 * len(masses) * 2.0**-53 + mass_unit(masses)
     even = Balance(exponent=exponent, weights=weights, masses=masses, slack=slack)
@@ -254,35 +256,29 @@ def plain(
 _ROWS = 16  # rows at a time, which fit a processor's cache
 
 
-class DenseKernel:
-    """The kernel from all distances in float64, for small lexicons and any distances."""
+def dense_kernel(distances: Floats) -> Kernel:
+    """Return the kernel of all distances, always in float64: for small lexicons."""
 
-    def __init__(self, distances: Floats) -> None:
-        self._distances = distances
-
-    def at(self, exponent: float, *, exact: bool) -> Product:
-        """Return the map x ↦ Kx for one t, always in float64."""
-        kernel = np.exp(-exponent * self._distances)
+    def at(exponent: float, exact: bool) -> Product:
+        kernel = np.exp(-exponent * distances)
         return lambda x: np.asarray(kernel @ x)
 
+    return at
 
-class ByteKernel:
-    """The kernel from all levels, n² bytes, for lexicons of some ten thousand words."""
 
-    def __init__(self, graph: WordGraph, progress: Progress | None = None) -> None:
-        self._unit, self._last = graph.unit, graph.last
-        # An even number of columns: two neighbours form a 16-bit number.
-        self._levels = np.full((graph.size, graph.size + graph.size % 2), 255, dtype=np.uint8)
-        for start in range(0, graph.size, AT_ONCE):
-            ids: Ids = np.arange(start, min(start + AT_ONCE, graph.size))
-            self._levels[ids, : graph.size] = graph.levels(ids)
-            report(progress, int(ids[-1]) + 1, graph.size)
+def byte_kernel(graph: WordGraph, progress: Progress | None = None) -> Kernel:
+    """Return the kernel of all levels, n² bytes: for lexicons of some ten thousand words."""
+    # An even number of columns: two neighbours form a 16-bit number.
+    levels = np.full((graph.size, graph.size + graph.size % 2), 255, dtype=np.uint8)
+    for start in range(0, graph.size, AT_ONCE):
+        ids: Ids = np.arange(start, min(start + AT_ONCE, graph.size))
+        levels[ids, : graph.size] = graph.levels(ids)
+        report(progress, int(ids[-1]) + 1, graph.size)
 
-    def at(self, exponent: float, *, exact: bool) -> Product:
-        """Return the map x ↦ Kx for one t, in float64 if `exact`, otherwise in float32."""
+    def at(exponent: float, exact: bool) -> Product:
         real: Any = np.float64 if exact else np.float32
         values = np.zeros(256, dtype=real)
-        values[: self._last + 1] = np.exp(-exponent * self._unit * np.arange(self._last + 1))
+        values[: graph.last + 1] = np.exp(-exponent * graph.unit * np.arange(graph.last + 1))
         # A table from two bytes to their two values, stored as one complex number.
         low, high = np.meshgrid(values, values)
         both = [low, high] if sys.byteorder == "little" else [high, low]
@@ -290,12 +286,12 @@ class ByteKernel:
         table = two.view(np.result_type(real, np.complex64))[:, 0]
 
         def product(x: Floats) -> Floats:
-            padded = np.zeros(self._levels.shape[1], dtype=real)
+            padded = np.zeros(levels.shape[1], dtype=real)
             padded[: len(x)] = x
-            products = np.empty(len(self._levels))
+            products = np.empty(len(levels))
 
             def rows(start: int) -> None:
-                pairs = self._levels[start : start + _ROWS].view(np.uint16)
+                pairs = levels[start : start + _ROWS].view(np.uint16)
                 taken = np.take(table, pairs, mode="clip").view(real)
                 products[start : start + _ROWS] = taken @ padded
 
@@ -304,8 +300,7 @@ class ByteKernel:
 
         return product
 
-
-Kernel = DenseKernel | ByteKernel
+    return at
 
 
 # The balances of a word graph: solved for a list of ε, kept, and audited at each use.
@@ -350,7 +345,7 @@ def find_balance(graph: WordGraph, tables: Tables, epsilon: float) -> Balance:
 
 def _solve_small(graph: WordGraph, epsilon: float) -> Balance:
     distances = graph.distances(np.arange(graph.size))
-    kernel = DenseKernel(distances)
+    kernel = dense_kernel(distances)
     exponent = epsilon * (1.0 - 1e-9)  # below ε by more than rounding can make the loss exceed t
     start = np.full(graph.size, 0.5)
     weights = solve(kernel, exponent, start, _EXACT)
@@ -454,7 +449,7 @@ def _solve_all(
     graph: WordGraph, epsilons: Floats, done: Callable[[int, int], None]
 ) -> dict[float, Balance]:
     """Return the balance of each ε, found from the largest down: there ν is nearly 1."""
-    kernel = ByteKernel(graph, lambda words, _: done(1, words))
+    kernel = byte_kernel(graph, lambda words, _: done(1, words))
     laws: dict[float, Balance] = {}
     weights, solvable = np.full(graph.size, 1.0), True
     for epsilon in epsilons[::-1].tolist():
