@@ -150,7 +150,10 @@ def test_near_words_of_a_graph(size: int, seed: int, beyond: int, alone: bool) -
     lengths = random.integers(1, 8, len(edges)) / 2.0
     graph = WordGraph(size, edges, lengths, cutoff=float(random.integers(8, 24)) / 2.0)
     ids = random.integers(0, size, int(random.integers(1, 600)))
-    levels, found = graph.levels(ids), graph.near_words(ids, beyond, alone=alone)
+    levels, found = (
+        graph.levels(ids),
+        (graph.search.near_words_alone if alone else graph.search.near_words)(ids, beyond),
+    )
     rows = np.repeat(np.arange(len(ids)), found.sizes)
     assert np.array_equal(found.sizes, (levels < found.beyond[:, None]).sum(axis=1))
     assert len({*zip(rows.tolist(), found.words.tolist(), strict=True)}) == len(rows)

@@ -54,7 +54,7 @@ def test_level_counts_count_levels(graph: WordGraph) -> None:
         return
     levels = graph.levels(np.arange(graph.size))
     counted = [np.bincount(row, minlength=graph.last + 1) for row in levels]
-    assert np.array_equal(graph.counts(), counted)
+    assert np.array_equal(graph.search.counts(), counted)
 
 
 @given(graphs(), st.data())

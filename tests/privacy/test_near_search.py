@@ -42,7 +42,7 @@ def test_limits_are_kept(size: int, seed: int, beyond: int, cut: bool) -> None:
     if not graph.unit:
         return
     ids = random.integers(0, size, int(random.integers(1, 30)))
-    found = graph.near_words(ids, beyond, alone=True)
+    found = graph.search.near_words_alone(ids, beyond)
     assert_on_the_right_side(found, graph.levels(ids))
 
 
@@ -52,7 +52,9 @@ def test_near_words_come_in_the_same_order(size: int, seed: int, beyond: int) ->
     random = np.random.Generator(np.random.PCG64(seed))
     graph = random_graph(size, random, cut=True)
     ids = random.integers(0, size, int(random.integers(1, 600)))
-    alone, whole = (graph.near_words(ids, beyond, alone=way) for way in (True, False))
+    alone, whole = (
+        search(ids, beyond) for search in (graph.search.near_words_alone, graph.search.near_words)
+    )
     for mine, other in zip(alone[:4], whole[:4], strict=True):
         assert np.array_equal(mine, other)
 
@@ -63,7 +65,7 @@ def test_a_search_that_grows_too_large_is_left_to_the_other(
     graph = random_graph(70, np.random.Generator(np.random.PCG64(5)), cut=True)
     ids = np.arange(9)
     monkeypatch.setattr(word_graph, "_MOST_PLACES", 3)
-    assert_on_the_right_side(graph.near_words(ids, 2, alone=True), graph.levels(ids))
+    assert_on_the_right_side(graph.search.near_words_alone(ids, 2), graph.levels(ids))
 
 
 @pytest.mark.parametrize("beyond", [1, 4, 8, 11, 20])
@@ -71,8 +73,8 @@ def test_english(english: Lexicon, beyond: int) -> None:
     graph = graph_of(english.with_graph().metric)
     assert graph is not None
     ids = np.array([0, 5, 777, 12_345, 32_780])
-    found = graph.near_words(ids, beyond, alone=True)
-    whole = graph.near_words(ids, beyond)
+    found = graph.search.near_words_alone(ids, beyond)
+    whole = graph.search.near_words(ids, beyond)
     assert np.array_equal(found.words, whole.words)
     assert np.array_equal(found.keys, whole.keys)
     assert_on_the_right_side(found, graph.levels(ids), tries=2000)

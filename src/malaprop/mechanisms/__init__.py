@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from malaprop.privacy import mechanism as core
-from malaprop.privacy.errors import ParameterError, did_you_mean
+from malaprop.privacy.errors import entry
 
 if TYPE_CHECKING:
     registry: Mapping[str, type[core.Mechanism]]
@@ -27,13 +27,7 @@ def mechanism_named(name: str) -> type[core.Mechanism]:
         importlib.import_module(f"{__name__}.{module}")
     if name.lower() not in core.registry:
         _import_all()
-    mechanism = core.registry.get(name.lower())
-    if mechanism is None:
-        hint = did_you_mean(name.lower(), core.registry, cutoff=0.4)
-        raise ParameterError(
-            f"Unknown mechanism {name!r}.{hint} There are: {', '.join(sorted(core.registry))}."
-        )
-    return mechanism
+    return entry("mechanism", name.lower(), core.registry)
 
 
 def __getattr__(name: str) -> Mapping[str, type[core.Mechanism]]:

@@ -419,7 +419,7 @@ def build_table(
     def done(passed: int, words: int) -> None:
         report(progress, graph.size * passed + words, graph.size * passes)
 
-    counts = graph.counts(lambda words, _: done(0, words))
+    counts = graph.search.counts(lambda words, _: done(0, words))
     laws = {} if graph.size > LARGE else _solve_all(graph, wanted, done)
     notes, masses = [], []
     for epsilon, law in sorted(laws.items()):

@@ -149,8 +149,8 @@ class BalancedLaw(Law):
         if self.graph.unit and (self.balance.verified or self.balance.masses is None):
             mean = 1.0 if draws is None else float(draws.mean())
             beyond = self._beyond(mean)
-            alone = self._alone(len(ids), mean, beyond)
-            near = self.graph.near_words(ids, beyond, alone=alone)
+            search, alone = self.graph.search, self._alone(len(ids), mean, beyond)
+            near = (search.near_words_alone if alone else search.near_words)(ids, beyond)
         else:
             near = lazy_rows.nearest_by_key(self._checked_keys(ids), fall, tries=1.0)
         return lazy_rows.law_rows(near, self.balance.weights, self._pool, fall)

@@ -52,7 +52,7 @@ _TOGETHER = 64  # rows that are searched together: their levels fit a processor'
 _NONE: Ids = np.empty(0, dtype=np.int64)
 
 
-class _LevelSearch:
+class LevelSearch:
     """A search for levels, integer distances in a graph, which are cut off at `last`."""
 
     def __init__(self, size: int, edges: Ids, lengths: Ids, last: int) -> None:
@@ -112,7 +112,10 @@ class _LevelSearch:
         return {s: _neighbours(self._size, self._place[ends]) for s, ends in self._classes.items()}
 
     def near_words_alone(self, ids: Ids, beyond: int) -> NearWords:
-        """Return what `near_words` does without searching the whole graph, unless it must."""
+        """Return what `near_words` does without searching the whole graph, unless it must.
+
+        It is faster if levels of few other words will be looked up.
+        """
         beyond, size = min(max(beyond, 1), self._last), self._size
         levels = np.full(len(ids) * size, self._last, dtype=np.uint8)
         starts = np.arange(len(ids)) * size + self._place[ids]
@@ -459,28 +462,14 @@ class WordGraph:
         return round(self.reach / self.unit)
 
     @cached_property
-    def _levels(self) -> _LevelSearch:
+    def search(self) -> LevelSearch:
+        """The search for levels; the graph must have a unit."""
         lengths = np.rint(self.weights / self.unit).astype(np.int64)
-        return _LevelSearch(self.size, self.edges, lengths, self.last)
+        return LevelSearch(self.size, self.edges, lengths, self.last)
 
     def levels(self, ids: Ids) -> Bytes:
-        """Return the levels of all words seen from `ids`: their distances in units.
-
-        The graph must have a unit.
-        """
-        return self._levels.from_words(ids)
-
-    def near_words(self, ids: Ids, beyond: int, *, alone: bool = False) -> NearWords:
-        """Return the words less than `beyond` units from `ids`; all other levels come on demand.
-
-        Search for them `alone` if levels of few other words will be looked up.
-        """
-        search = self._levels.near_words_alone if alone else self._levels.near_words
-        return search(ids, beyond)
-
-    def counts(self, progress: Progress | None = None) -> Ids:
-        """Count the words that are 0, 1, 2 … units away from each word: (words, levels)."""
-        return self._levels.counts(progress)
+        """Return the levels of all words seen from `ids`: their distances in units."""
+        return self.search.from_words(ids)
 
     def distances(self, ids: Ids) -> Floats:
         """Return the distances from `ids` to all words."""
