@@ -37,18 +37,14 @@ class BalancedLaw(Law):
     balance: Balance
 
     @cached_property
-    def _pool(self) -> lazy_rows.Pool:
+    def pool(self) -> lazy_rows.Pool:
+        """The words that far words are tried from, with repetitions."""
         return lazy_rows.pool_of(self.balance.weights)
 
     @cached_property
     def graph(self) -> WordGraph:
         """The lexicon's word graph."""
         return word_graph_of(self.space)
-
-    @property
-    def tried_words(self) -> int:
-        """The size of the pool that far words are tried from, with repetitions."""
-        return len(self._pool[0])
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -153,7 +149,7 @@ class BalancedLaw(Law):
             near = (search.near_words_alone if alone else search.near_words)(ids, beyond)
         else:
             near = lazy_rows.nearest_by_key(self._checked_keys(ids), fall, tries=1.0)
-        return lazy_rows.law_rows(near, self.balance.weights, self._pool, fall)
+        return lazy_rows.law_rows(near, self.balance.weights, self.pool, fall)
 
     def _kernel(self, keys: Keys) -> Floats:
         """Return e^(−t·d), given the keys of distances."""
@@ -314,7 +310,7 @@ class Balanced(Mechanism, name="balanced"):
             str(lexicon.metric),
             cap=graph.cutoff,
             zcdp=(self.epsilon if balance.form == "spread" else balance.exponent) ** 2 / 2.0,
-            numerics=law_numerics(lexicon, spread, resting=law.tried_words),
+            numerics=law_numerics(lexicon, spread, resting=len(law.pool[0])),
             public=(*PUBLIC, "the word graph", how),
         )
         return LawChannel(law, guarantee, hint=_hint(lexicon, balance))

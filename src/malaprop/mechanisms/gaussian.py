@@ -11,7 +11,7 @@ from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import ParameterError, require_choice
 from malaprop.privacy.gaussian_noise import SphericalGaussian, classical_scale, gaussian_scale
 from malaprop.privacy.guarantee import Guarantee, Kind
-from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
+from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors, option
 from malaprop.privacy.metrics import MetricSpace, require_euclidean
 
 
@@ -42,14 +42,11 @@ class Gaussian(VectorMechanism, name="gaussian"):
     """
 
     epsilon: float = field(metadata={"help": "ε, the privacy loss between words within Δ"})
-    delta: float = field(
-        default=1e-5, metadata={"help": "δ, what may be added to a chance beyond the factor e^ε"}
+    delta: float = option(1e-5, "δ, what may be added to a chance beyond the factor e^ε")
+    sensitivity: float | None = option(
+        None, "Δ, the distance within which words are protected; None: all of them"
     )
-    sensitivity: float | None = field(
-        default=None,
-        metadata={"help": "Δ, the distance within which words are protected; None: all of them"},
-    )
-    published: bool = field(default=False, metadata={"help": "the paper's σ, for ε below 1 only"})
+    published: bool = option(False, "the paper's σ, for ε below 1 only")
 
     promise = "bounded-dp: (ε, δ) within Δ, Euclidean"
 

@@ -17,6 +17,7 @@ from malaprop.privacy.gaussian_noise import (
     spherical_delta,
 )
 from malaprop.privacy.guarantee import Guarantee, Kind, proved
+from malaprop.privacy.mechanism import option
 from malaprop.privacy.metrics import MetricSpace, require_euclidean
 
 _ALPHAS = (1.835, 1.276)  # the paper's factors of σ for words in dense and in sparse regions
@@ -50,14 +51,10 @@ class Jaccard(VectorMechanism, name="jaccard"):
     """
 
     epsilon: float = field(metadata={"help": "ε, the privacy loss of a protected pair"})
-    delta: float = field(
-        default=1e-5, metadata={"help": "δ, what may be added to a chance beyond the factor e^ε"}
-    )
-    neighbours: int = field(default=10, metadata={"help": "m, how many nearest words count"})
-    categories: str = field(
-        default="hidden", metadata={"help": "whether a word is in a dense region: hidden or public"}
-    )
-    published: bool = field(default=False, metadata={"help": "the paper's, without guarantee"})
+    delta: float = option(1e-5, "δ, what may be added to a chance beyond the factor e^ε")
+    neighbours: int = option(10, "m, how many nearest words count")
+    categories: str = option("hidden", "whether a word is in a dense region: hidden or public")
+    published: bool = option(False, "the paper's, without guarantee")
 
     promise = "bounded-dp: (ε, δ) within Δ, Euclidean; as published: none"
 

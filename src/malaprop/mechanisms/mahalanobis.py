@@ -9,7 +9,7 @@ from malaprop.mechanisms.decoders import VectorMechanism
 from malaprop.privacy.arrays import Floats, Reals
 from malaprop.privacy.errors import ParameterError, require_whole
 from malaprop.privacy.guarantee import Guarantee
-from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
+from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors, option
 from malaprop.privacy.noise import Ellipsoid, EllipticalLaplace, clusters
 
 _CHOICE = 0.25  # the share of ε for the choice of a cluster, if there are several
@@ -45,12 +45,8 @@ class Mahalanobis(VectorMechanism, name="mahalanobis"):
     """
 
     epsilon: float = field(metadata={"help": "ε, the privacy loss per unit of the RM norm"})
-    regularization: float = field(
-        default=0.5, metadata={"help": "λ, from 0 (spherical noise) to 1 (the covariance alone)"}
-    )
-    clusters: int = field(
-        default=1, metadata={"help": "how many clusters have a covariance of their own"}
-    )
+    regularization: float = option(0.5, "λ, from 0 (spherical noise) to 1 (the covariance alone)")
+    clusters: int = option(1, "how many clusters have a covariance of their own")
 
     promise = "metric-dp: ε·d, Mahalanobis; ε/√λ_min in Euclidean distance"
 

@@ -14,6 +14,7 @@ from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import LexiconError, ParameterError, require_choice, require_whole
 from malaprop.privacy.gaussian_noise import WordGaussian, gaussian_scale
 from malaprop.privacy.guarantee import PUBLIC, Kind, proved
+from malaprop.privacy.mechanism import option
 from malaprop.privacy.metrics import MetricSpace, require_euclidean
 
 
@@ -220,20 +221,14 @@ class NADP(VectorMechanism, name="nadp"):
     """
 
     epsilon: float = field(metadata={"help": "ε, the privacy loss of a protected pair"})
-    delta: float = field(
-        default=1e-6, metadata={"help": "δ, what may be added to a chance beyond the factor e^ε"}
-    )
-    tau: float = field(default=0.1, metadata={"help": "τ, the least similarity of joined words"})
-    m_edge: int = field(default=2, metadata={"help": "how many nearest words may be joined"})
-    m_jaccard: int = field(default=10, metadata={"help": "how many nearest words are compared"})
-    include_self: bool = field(default=True, metadata={"help": "a word is one of its nearest"})
-    scope: str = field(default="component", metadata={"help": "protected: component or edge"})
-    isolated: str = field(
-        default="attach", metadata={"help": "words without an edge: attach, suppress or error"}
-    )
-    published: bool = field(
-        default=False, metadata={"help": "the paper's: by edges, isolated words in clear"}
-    )
+    delta: float = option(1e-6, "δ, what may be added to a chance beyond the factor e^ε")
+    tau: float = option(0.1, "τ, the least similarity of joined words")
+    m_edge: int = option(2, "how many nearest words may be joined")
+    m_jaccard: int = option(10, "how many nearest words are compared")
+    include_self: bool = option(True, "a word is one of its nearest")
+    scope: str = option("component", "protected: component or edge")
+    isolated: str = option("attach", "words without an edge: attach, suppress or error")
+    published: bool = option(False, "the paper's: by edges, isolated words in clear")
 
     promise = "neighbourhood-dp: (ε, δ) in a public neighbourhood, Euclidean"
 

@@ -1,7 +1,7 @@
 """The hyperbolic mechanism as it was published, for comparison only."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
@@ -12,6 +12,7 @@ from malaprop.privacy.arrays import Floats
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import COMPUTABLE, ParameterError, is_computable
 from malaprop.privacy.guarantee import Kind
+from malaprop.privacy.mechanism import option
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import Noise
 
@@ -52,9 +53,9 @@ class PoincareMetropolis(VectorMechanism, name="poincare-metropolis"):
     privacy and utility in text", 2019, Algorithm 2.
     """
 
-    steps: int = field(default=1000, metadata={"help": "length of the random walk of a word"})
-    spread: float = field(default=1.0, metadata={"help": "standard deviation of a proposal"})
-    published: bool = field(default=True, metadata={"help": "as published; there is no other"})
+    steps: int = option(1000, "length of the random walk of a word")
+    spread: float = option(1.0, "standard deviation of a proposal")
+    published: bool = option(True, "as published; there is no other")
 
     promise = "none (as published, for comparison)"
     needs = "poincare"

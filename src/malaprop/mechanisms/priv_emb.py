@@ -1,7 +1,7 @@
 """The projected Laplace mechanism, known as PrivEmb."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from malaprop.privacy.errors import (
     require_whole,
 )
 from malaprop.privacy.guarantee import PUBLIC, Guarantee, Kind
-from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors
+from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors, option
 from malaprop.privacy.metrics import MetricSpace, require_euclidean
 from malaprop.privacy.noise import (
     PROJECTIONS,
@@ -59,16 +59,12 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
     Reference: Feyisetan, Kasiviswanathan, "Private release of text embedding vectors", 2021.
     """
 
-    dimension: int | None = field(default=None, metadata={"help": "m, how many dimensions remain"})
-    beta: float | None = field(default=None, metadata={"help": "β, the stretch that gives m"})
-    delta: float = field(default=1e-6, metadata={"help": "δ, for m where β is given"})
-    projection: str = field(
-        default="orthonormal", metadata={"help": "orthonormal, pca (of the lexicon) or gaussian"}
-    )
-    projection_seed: int = field(default=0, metadata={"help": "the projection's seed: public"})
-    published: bool = field(
-        default=False, metadata={"help": "the paper's: gaussian, noise for a stretch of 1 + β"}
-    )
+    dimension: int | None = option(None, "m, how many dimensions remain")
+    beta: float | None = option(None, "β, the stretch that gives m")
+    delta: float = option(1e-6, "δ, for m where β is given")
+    projection: str = option("orthonormal", "orthonormal, pca (of the lexicon) or gaussian")
+    projection_seed: int = option(0, "the projection's seed: public")
+    published: bool = option(False, "the paper's: gaussian, noise for a stretch of 1 + β")
 
     promise = "metric-dp: ε·d, Euclidean, before the projection"
     choose_for = "vectors that are released as vectors, in many dimensions"

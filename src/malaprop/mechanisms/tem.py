@@ -1,7 +1,7 @@
 """The truncated exponential mechanism, with its verified exponents and their tables."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -14,12 +14,9 @@ from malaprop.privacy.channel import LawChannel
 from malaprop.privacy.errors import COMPUTABLE, LexiconError, ParameterError, is_computable
 from malaprop.privacy.guarantee import PUBLIC, proved
 from malaprop.privacy.law import PeakedLaw, law_numerics, require_exponent
-from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.mechanism import Mechanism, option
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.sampling import LawRows
-
-# The truncated exponential law, and its rows for drawing.
-
 
 _SAMPLE = 16  # words from which the weight of far words is estimated
 _ROW = 1500.0  # tries of far words that take as long as computing a row of distances
@@ -87,9 +84,6 @@ class TruncatedExponential(PeakedLaw):
         return float(np.exp(self.log_weights(sample)).sum(axis=1).mean()) - 1.0
 
 
-# The truncated exponential mechanism.
-
-
 @dataclass(frozen=True, kw_only=True)
 class TEM(Mechanism, name="tem"):
     """Draws a word with probability falling exponentially in its distance, up to a threshold.
@@ -124,15 +118,9 @@ class TEM(Mechanism, name="tem"):
     text", 2021.
     """
 
-    gamma: float | None = field(
-        default=None, metadata={"help": "γ, the distance beyond which all words count as equal"}
-    )
-    beta: float = field(
-        default=0.001, metadata={"help": "β, chance of a word beyond γ, where γ is not given"}
-    )
-    exponent: str | None = field(
-        default=None, metadata={"help": "t: half (ε/2), audited, or audited where it is at hand"}
-    )
+    gamma: float | None = option(None, "γ, the distance beyond which all words count as equal")
+    beta: float = option(0.001, "β, chance of a word beyond γ, where γ is not given")
+    exponent: str | None = option(None, "t: half (ε/2), audited, or audited where it is at hand")
 
     promise = "metric-dp: ε·min(d, γ), any metric"
     choose_for = "text with a guarantee in the distance of vectors, from a lexicon of your own"

@@ -142,7 +142,6 @@ def compose(guarantees: Sequence[Guarantee]) -> Guarantee:
 
 
 def _require_alike(guarantees: Sequence[Guarantee]) -> None:
-    """Refuse guarantees that speak of different things."""
     for name in ("lexicon", "metric", "words", "per", "pairs", "texts"):
         if len({getattr(g, name) for g in guarantees}) > 1:
             raise ParameterError(

@@ -86,14 +86,12 @@ class Channel(ABC):
 
     @property
     def _title(self) -> str:
-        """What the channel is, in a few words."""
         return type(self).__name__
 
     def __repr__(self) -> str:
         return f"<{self._title}; {self.lexicon!r}>"
 
     def _repr_html_(self) -> str:
-        """Return the channel for a notebook: what it is, and what it promises for a word."""
         rows = [
             ("lexicon", repr(self.lexicon)),
             ("guarantee", str(self.guarantee)),

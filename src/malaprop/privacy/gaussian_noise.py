@@ -1,4 +1,4 @@
-"""Gaussian noise, and the least σ for (ε, δ)."""
+"""Gaussian noise, the exact δ, and the least σ for (ε, δ): docs/proofs/gaussian.md."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -15,10 +15,6 @@ from malaprop.privacy.errors import ParameterError, checked_number
 from malaprop.privacy.guarantee import proved
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import AdditiveNoise, GaussianDensity, Grid, Noise, centres_of
-
-# Calibration of Gaussian noise: the exact δ, and the least σ for a given (ε, δ).
-#
-# The formulas are derived in docs/proofs/gaussian.md.
 
 _ROUND_UP = 1.0 + 4e-14  # exceeds the rounding errors of this module
 _LN_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)

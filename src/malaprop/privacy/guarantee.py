@@ -411,7 +411,6 @@ class Guarantee:
         }
 
     def _repr_html_(self) -> str:
-        """Return the guarantee for a notebook: the statement, and what it rests on."""
         rows = [
             ("kind", str(self.kind)),
             ("taken to be public", "; ".join(self.public)),

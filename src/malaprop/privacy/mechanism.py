@@ -30,11 +30,16 @@ registry: "Mapping[str, type[Mechanism]]" = MappingProxyType(_registry)
 """All named mechanisms, by name."""
 
 
+def option(default: Any, text: str) -> Any:
+    """Return a field of a mechanism, with its help."""
+    return field(default=default, metadata={"help": text})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
     """A way to replace words; `on(lexicon)` makes it a channel.
 
-    A subclass is a frozen, keyword-only dataclass, each field with a `help` in its metadata.
+    A subclass is a frozen, keyword-only dataclass, each field an `option` with its help.
     """
 
     epsilon: float = field(metadata={"help": "ε, the privacy loss per unit of distance"})
@@ -158,7 +163,6 @@ class FreeVectors:
         return self.noise.release(array, begin_call(secure_rng() if rng is None else rng))
 
     def _repr_html_(self) -> str:
-        """Return the binding for a notebook: what it is, and what it promises for a vector."""
         rows = [
             ("guarantee", str(self.guarantee)),
             ("taken to be public", "; ".join(self.guarantee.public)),

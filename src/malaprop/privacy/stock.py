@@ -148,7 +148,6 @@ class Stock:
         return bool(mine.size or not lacking.size)
 
     def _serve(self, order: "_Order") -> None:
-        """Fill the order from stock."""
         open_ = np.flatnonzero(order.missing)
         words = order.words[open_]
         taken = np.minimum(order.missing[open_], self._left[words])
