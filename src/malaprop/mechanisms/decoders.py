@@ -6,7 +6,7 @@ and the word has the same guarantee as the vector.
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -17,8 +17,8 @@ from malaprop.lexicon.search import NearestSearch, search_on
 from malaprop.privacy.arrays import Floats, Ids, Reals, checked_vectors
 from malaprop.privacy.channel import Decoder, VectorChannel
 from malaprop.privacy.errors import ParameterError
-from malaprop.privacy.guarantee import Guarantee, proved
-from malaprop.privacy.mechanism import FreeVectors, Mechanism, bound_to_vectors, option
+from malaprop.privacy.guarantee import Guarantee, Neighbourhoods, proved
+from malaprop.privacy.mechanism import FreeVectors, Mechanism, bound_to_vectors
 from malaprop.privacy.metrics import MetricSpace, require_ball, require_euclidean
 from malaprop.privacy.noise import Noise
 
@@ -88,11 +88,16 @@ def as_decoding(decoder: str | Decoding) -> Decoding:
     return DECODINGS[decoder]()
 
 
+Bound = tuple[Noise, Guarantee, Neighbourhoods | None]
+
+
 @dataclass(frozen=True, kw_only=True)
 class VectorMechanism(Mechanism):
     """A mechanism that adds noise to vectors, and decodes noisy vectors if words are wanted."""
 
-    decoder: str | Decoding = option("nearest", "from vector to word: nearest, vickrey or rank")
+    decoder: str | Decoding = field(
+        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
+    )
 
     words_only: ClassVar[str] = "its noise depends on the word"
     """Why the mechanism takes no vectors without a lexicon, if it does not."""
@@ -104,8 +109,9 @@ class VectorMechanism(Mechanism):
     def on(self, lexicon: MetricSpace) -> VectorChannel[Any]:
         """Bind the mechanism to a lexicon, whose metric must be Euclidean, or what it `needs`."""
         self._check(lexicon)
-        noise, guarantee = self._bind(lexicon.vectors)
-        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
+        noise, guarantee, groups = self._for_words(lexicon)
+        decoder = self.decoder_on(lexicon)
+        return VectorChannel(lexicon, guarantee, noise, decoder, neighbourhoods=groups)
 
     def _check(self, lexicon: MetricSpace) -> None:
         """Refuse a lexicon of another metric than the noise is for."""
@@ -139,6 +145,10 @@ class VectorMechanism(Mechanism):
     def decoder_on(self, lexicon: MetricSpace) -> Decoder:
         """Return the decoder for a lexicon."""
         return as_decoding(self.decoder).on(lexicon, self.epsilon)
+
+    def _for_words(self, lexicon: MetricSpace) -> Bound:
+        """Return the noise for words, what it promises, and between which words."""
+        return *self._bind(lexicon.vectors), None
 
     def _bind(self, vectors: Reals) -> tuple[Noise, Guarantee]:
         """Return the noise for vectors like these, which are public, and the guarantee."""

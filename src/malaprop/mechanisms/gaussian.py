@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from malaprop.mechanisms.decoders import VectorMechanism
+from malaprop.mechanisms.decoders import Bound, VectorMechanism
 from malaprop.privacy.arrays import Floats
-from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import ParameterError, require_choice
 from malaprop.privacy.gaussian_noise import SphericalGaussian, classical_scale, gaussian_scale
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors, option
-from malaprop.privacy.metrics import MetricSpace, require_euclidean
+from malaprop.privacy.metrics import MetricSpace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,11 +62,9 @@ class Gaussian(VectorMechanism, name="gaussian"):
                 f"{self.epsilon}; leave out 'published' for the exact calibration."
             )
 
-    def on(self, lexicon: MetricSpace) -> VectorChannel[SphericalGaussian]:
-        require_euclidean(lexicon, self)
+    def _for_words(self, lexicon: MetricSpace) -> Bound:
         radius = diameter(lexicon) if self.sensitivity is None else self.sensitivity
-        noise, guarantee = self._within(radius)
-        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
+        return *self._within(radius), None
 
     def _free(self, columns: int, public: Floats | None) -> FreeVectors:
         if self.sensitivity is None:

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.lexicon.lexicon import nearest_words
-from malaprop.mechanisms.decoders import VectorMechanism
+from malaprop.mechanisms.decoders import Bound, VectorMechanism
 from malaprop.privacy.arrays import Floats, Ids, blocks
-from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import LexiconError, require_choice, require_whole
 from malaprop.privacy.gaussian_noise import (
     WordGaussian,
@@ -18,7 +17,7 @@ from malaprop.privacy.gaussian_noise import (
 )
 from malaprop.privacy.guarantee import Guarantee, Kind, proved
 from malaprop.privacy.mechanism import option
-from malaprop.privacy.metrics import MetricSpace, require_euclidean
+from malaprop.privacy.metrics import MetricSpace
 
 _ALPHAS = (1.835, 1.276)  # the paper's factors of σ for words in dense and in sparse regions
 
@@ -65,8 +64,7 @@ class Jaccard(VectorMechanism, name="jaccard"):
         require_choice(self, "categories", ("hidden", "public"))
         require_choice(self, "published", (True, False))
 
-    def on(self, lexicon: MetricSpace) -> VectorChannel[WordGaussian]:
-        require_euclidean(lexicon, self)
+    def _for_words(self, lexicon: MetricSpace) -> Bound:
         distances = _nearest_distances(lexicon, self.neighbours)
         reach, mean = distances.max(axis=1), distances.mean(axis=1)
         reach *= 1.0 + 1e-9  # more than the rounding of distances
@@ -92,9 +90,7 @@ class Jaccard(VectorMechanism, name="jaccard"):
         sigmas = gaussian_scale(self.epsilon, self.delta) * widths
         if self.published:
             sigmas, guarantee = _published(float(reach.mean()), dense, guarantee, lexicon)
-        noise = WordGaussian(space=lexicon, sigmas=sigmas)
-        decoder = self.decoder_on(lexicon)
-        return VectorChannel(lexicon, guarantee, noise, decoder, neighbourhoods=categories)
+        return WordGaussian(space=lexicon, sigmas=sigmas), guarantee, categories
 
 
 @proved("docs/proofs/jaccard.md")

@@ -8,14 +8,13 @@ from numpy.typing import NDArray
 
 from malaprop.lexicon.lexicon import nearest_words
 from malaprop.lexicon.search import NearestSearch
-from malaprop.mechanisms.decoders import VectorMechanism
+from malaprop.mechanisms.decoders import Bound, VectorMechanism
 from malaprop.privacy.arrays import Floats, Ids, Number, blocks
-from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import LexiconError, ParameterError, require_choice, require_whole
 from malaprop.privacy.gaussian_noise import WordGaussian, gaussian_scale
 from malaprop.privacy.guarantee import PUBLIC, Kind, proved
 from malaprop.privacy.mechanism import option
-from malaprop.privacy.metrics import MetricSpace, require_euclidean
+from malaprop.privacy.metrics import MetricSpace
 
 
 @proved("docs/proofs/nadp.md")
@@ -243,8 +242,7 @@ class NADP(VectorMechanism, name="nadp"):
         require_choice(self, "isolated", ("attach", "suppress", "error"))
         require_choice(self, "published", (True, False))
 
-    def on(self, lexicon: MetricSpace) -> VectorChannel[WordGaussian]:
-        require_euclidean(lexicon, self)
+    def _for_words(self, lexicon: MetricSpace) -> Bound:
         graph = NeighbourGraph.of(
             lexicon.vectors, self.m_edge, self.m_jaccard, self.include_self, self.tau, lexicon
         )
@@ -274,5 +272,4 @@ class NADP(VectorMechanism, name="nadp"):
             sigmas=gaussian_scale(self.epsilon, self.delta) * graph.sensitivities,
             bare=None if self.published else 0.0,
         )
-        decoder = self.decoder_on(lexicon)
-        return VectorChannel(lexicon, guarantee, noise, decoder, neighbourhoods=graph)
+        return noise, guarantee, graph

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.mechanisms.decoders import VectorMechanism
+from malaprop.mechanisms.decoders import Bound, VectorMechanism
 from malaprop.privacy import metrics
 from malaprop.privacy.arrays import Floats
-from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import COMPUTABLE, ParameterError, is_computable
 from malaprop.privacy.guarantee import Kind
 from malaprop.privacy.mechanism import option
@@ -75,11 +74,9 @@ class PoincareMetropolis(VectorMechanism, name="poincare-metropolis"):
                 "no sound variant. Use TEM, HyperbolicLaplace or TangentLaplace instead."
             )
 
-    def on(self, lexicon: MetricSpace) -> "VectorChannel[MetropolisWalk]":
-        metrics.require_ball(lexicon, self)
+    def _for_words(self, lexicon: MetricSpace) -> Bound:
         noise = MetropolisWalk(epsilon=self.epsilon, steps=self.steps, spread=self.spread)
-        guarantee = self._promise(noise, "poincare", Kind.NONE, reason=_REASON)
-        return VectorChannel(lexicon, guarantee, noise, self.decoder_on(lexicon))
+        return noise, self._promise(noise, "poincare", Kind.NONE, reason=_REASON), None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from malaprop.privacy.errors import (
 )
 from malaprop.privacy.guarantee import PUBLIC, Guarantee, Kind
 from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors, option
-from malaprop.privacy.metrics import MetricSpace, require_euclidean
+from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.noise import (
     PROJECTIONS,
     ProjectedLaplace,
@@ -84,7 +84,7 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
         require_choice(self, "published", (True, False))
 
     def on(self, lexicon: MetricSpace) -> VectorChannel[ProjectedLaplace]:
-        require_euclidean(lexicon, self)
+        self._check(lexicon)
         noise, guarantee = self._bind(lexicon.vectors)
         projected = Lexicon(lexicon.words, noise.places(lexicon.vectors))
         return VectorChannel(lexicon, guarantee, noise, self.decoder_on(projected))
