@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.privacy.arrays import Floats, Ids, Keys, Vectors, checked_ids
+from malaprop.privacy.arrays import Floats, Ids, Keys, Reals, Vectors, checked_ids
 from malaprop.privacy.errors import MetricError, ParameterError, did_you_mean
 from malaprop.privacy.guarantee import proved
 
@@ -203,7 +203,7 @@ def products_are_exact(vectors: Vectors) -> bool:
     return not vanished and np.array_equal(scaled, np.rint(scaled))
 
 
-def _squares(vectors: NDArray[np.floating[Any]]) -> Floats:
+def _squares(vectors: Reals) -> Floats:
     """Return ‖x‖² of each row, in float64."""
     squares: Floats = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
     return squares
@@ -260,7 +260,7 @@ def _rows(compute: DistanceRows) -> DistanceRows:
     return rows
 
 
-def _distances(left: Floats, right: NDArray[np.floating[Any]]) -> Floats:
+def _distances(left: Floats, right: Reals) -> Floats:
     """Return the Euclidean distances between all rows of `left` and `right`.
 
     ‖x‖² + ‖y‖² − 2⟨x, y⟩ loses digits if x and y are close. Those pairs are computed again from

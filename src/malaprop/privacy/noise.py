@@ -5,14 +5,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from malaprop.privacy import metrics
-from malaprop.privacy.arrays import Floats, Ids, Vectors, blocks
+from malaprop.privacy.arrays import Floats, Ids, Reals, Vectors, blocks
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import proved, rounded_up
 from malaprop.privacy.law import NOTHING, LossRows, Worst, largest_ratio
@@ -187,11 +185,6 @@ class ExponentialDensity:
     """Whether releases are points of the Poincaré ball, in whichever chart."""
 
     @property
-    def dimension(self) -> int:
-        """The dimension of the space that the noise is in."""
-        return int(self.centres.shape[1])
-
-    @property
     def is_sane(self) -> bool:
         """Whether the numbers describe noise: a rate ≤ 0 or NaN would pass for no loss."""
         numbers = [self.centres, *self.roots]
@@ -247,8 +240,9 @@ class ExponentialDensity:
         condition = max((values[0] / values[-1] for values in singular), default=1.0)
         least = min((values[-1] for values in singular), default=1.0)
         reach = self.rate * float(np.linalg.norm(self.centres, axis=1).max()) / least
-        unit = 8.0 * (self.dimension + 8) * _UNIT
-        share = NAMED[self.metric].relative_error(self.dimension) + unit * condition
+        dimension = self.centres.shape[1]
+        unit = 8.0 * (dimension + 8) * _UNIT
+        share = NAMED[self.metric].relative_error(dimension) + unit * condition
         return float(share), float(unit * (1.0 + reach * condition))
 
 
@@ -626,7 +620,7 @@ class TangentLaplaceNoise(Noise):
 PROJECTIONS = ("orthonormal", "pca", "gaussian")
 
 
-def projection_of(name: str, vectors: NDArray[np.floating[Any]], onto: int, seed: int) -> Floats:
+def projection_of(name: str, vectors: Reals, onto: int, seed: int) -> Floats:
     """Return the named projection of the space of public `vectors` onto `onto` dimensions.
 
     Only `pca` looks at the vectors; only the other two use `seed`.
@@ -652,7 +646,7 @@ def gaussian(dimension: int, onto: int, seed: int) -> Floats:
     return normal / math.sqrt(onto)
 
 
-def principal(vectors: NDArray[np.floating[Any]], onto: int) -> Floats:
+def principal(vectors: Reals, onto: int) -> Floats:
     """Return the unit directions in which public `vectors` vary most, as rows: (onto, d)."""
     centred = vectors.astype(np.float64)
     centred -= centred.mean(axis=0)
@@ -732,7 +726,7 @@ class ProjectedLaplace(GridNoise):
         """Return the root mean square length of the noise, which is added after projection."""
         return math.sqrt(len(self.matrix) * (len(self.matrix) + 1)) * self.scale
 
-    def places(self, vectors: NDArray[np.floating[Any]]) -> Floats:
+    def places(self, vectors: Reals) -> Floats:
         """Return Φx for each row x, without noise: for public vectors only."""
         with np.errstate(over="ignore", invalid="ignore"):  # values that overflow are refused
             return np.asarray(vectors @ self.matrix.T, dtype=np.float64)

@@ -17,7 +17,7 @@ from malaprop.privacy.errors import MetricError
 from malaprop.privacy.guarantee import proved
 from malaprop.privacy.lazy_rows import LimitedSearch, NearWords
 from malaprop.privacy.metrics import DistanceRows, KeyedDistances, Metric
-from malaprop.privacy.progress import Progress, each_in_threads
+from malaprop.privacy.progress import Progress, each_in_threads, report
 
 # Shortest paths from up to 256 words at a time, for edges of integer length.
 #
@@ -222,8 +222,7 @@ class LevelSearch:
         starts = range(0, self._size, AT_ONCE)
         for start, counted in zip(starts, each_in_threads(within, starts), strict=True):
             total[:-1] += counted
-            if progress is not None:
-                progress(min(start + AT_ONCE, self._size), self._size)
+            report(progress, min(start + AT_ONCE, self._size), self._size)
         total[-1] = self._size
         return np.diff(total.T[self._place], axis=1, prepend=0)
 
