@@ -15,7 +15,14 @@ from malaprop.lab import studies
 from malaprop.lab.datasets import LabelledTexts
 from malaprop.lab.studies.figures import FLOORS, MAJORITY
 from malaprop.lab.studies.frontier import frontier
-from malaprop.lab.studies.frontier.curves import Point, Verdict, curves, floors, verdicts
+from malaprop.lab.studies.frontier.curves import (
+    Point,
+    at_levels,
+    curves,
+    floors,
+    is_better,
+    verdicts,
+)
 from malaprop.lab.studies.frontier.frontier_page import TEXTS, frontier_page
 from malaprop.lab.studies.reproduction import Run
 from malaprop.lab.studies.study import Line, written
@@ -136,6 +143,18 @@ def readable(lines: list[Line]) -> str:
     return " ".join(pages.render(frontier_page(lines, brief=True)).split())
 
 
+def verdicts_on(lines: list[Line]) -> dict[tuple[str, str, float], bool | None]:
+    """Return the verdicts on all mechanisms that are not recommended."""
+    by_measure = verdicts(at_levels(curves(lines)))
+    return {
+        (measure, one.mechanism, one.level): one.better
+        for measure, by_level in by_measure.items()
+        for level in by_level
+        for one in level
+        if one.mechanism != "balanced"
+    }
+
+
 def lines_of(mechanism: str, epsilon: float, **figures: float | str) -> list[Line]:
     return [
         Line(
@@ -181,10 +200,10 @@ def test_curves_are_read_at_an_equal_success() -> None:
 
 
 def test_who_is_better_is_told_either_way() -> None:
-    judged = {(v.mechanism, v.level): v.better for v in verdicts(curves(LINES))}
-    assert judged["laplace", 0.3] is True
-    assert judged["tem", 0.3] is False
-    assert ("laplace", 0.5) not in judged
+    judged = verdicts_on(LINES)
+    assert judged["similarity", "laplace", 0.3] is True
+    assert judged["similarity", "tem", 0.3] is False
+    assert ("similarity", "laplace", 0.5) not in judged
     shown = readable(LINES)
     assert "similarity 3 2 0 laplace at 30%, 40%" in shown
     assert "tem at" not in shown
@@ -192,12 +211,12 @@ def test_who_is_better_is_told_either_way() -> None:
 
 def test_figures_without_errors_decide_nothing() -> None:
     plain = [Line(**{**line.to_dict(), "error": None}) for line in LINES]
-    assert {verdict.better for verdict in verdicts(curves(plain))} == {None}
+    assert set(verdicts_on(plain).values()) == {None}
 
 
 def test_a_quick_run_reaches_no_verdict_and_recommends_nothing(tmp_path: Path) -> None:
     quick = [replace(line, quick=True) for line in LINES]
-    assert {verdict.better for verdict in verdicts(curves(quick))} == {None}
+    assert set(verdicts_on(quick).values()) == {None}
     (page,) = (each for each in page_files(quick, tmp_path / "p.md").values() if "#" in each[:1])
     for shown in (readable(quick), page):
         assert "another, smaller experiment" in shown
@@ -216,8 +235,7 @@ def test_equal_mechanisms_are_rarely_told_apart(repeats: int) -> None:
             for each in values
         )
         points = (Point(epsilon=1.0, success=own, figures={"sts": each}) for each in (own, other))
-        verdict = Verdict(0.3, "sts", "tem", *points)
-        told += verdict.better is not None
+        told += is_better("sts", *points) is not None
     assert 0.01 * count < told <= 0.05 * count + 4.8 * (0.05 * 0.95 * count) ** 0.5
 
 
@@ -234,7 +252,7 @@ def test_draws_that_happen_to_agree_do_not_decide() -> None:
     ]
     pooled = [point.figures["accuracy"].errors[0][0] for point in curves(lines)[0].points]
     assert pooled == pytest.approx([math.sqrt(0.005)] * 2)
-    assert {verdict.better for verdict in verdicts(curves(lines))} == {None}
+    assert set(verdicts_on(lines).values()) == {None}
 
 
 def test_errors_over_splits_count_in_comparisons() -> None:
@@ -249,7 +267,7 @@ def test_errors_over_splits_count_in_comparisons() -> None:
     (draws, _), (splits, _) = point.figures["similarity"].errors
     assert splits == pytest.approx(1.0)
     assert draws == pytest.approx(0.01)
-    assert {verdict.better for verdict in verdicts(curves([*LINES, *wide]))} == {None}
+    assert set(verdicts_on([*LINES, *wide]).values()) == {None}
 
 
 def test_who_wins_where_the_recommended_one_loses_is_named() -> None:

@@ -293,7 +293,7 @@ _LABEL = 34  # characters in a line of a series' name
 _INSIDE = 4  # series whose names fit into the plot
 _MARKS = "os^DvP*X<>hd"
 _DASHES = ("-", "-.")  # where there are more series than colours
-_COLOURS = (
+COLOURS = (
     "#1f3b57",
     "#b3541e",
     "#4a7c59",
@@ -344,7 +344,7 @@ def _plot(spec: Mapping[str, Any], lines: Sequence[Line]) -> str:
     def paint(axes: Any) -> None:
         for place, (label, own) in enumerate(series.items()):
             own = sorted(own, key=lambda line: float(line.setting[x]))
-            look, dashes = _look(place), _DASHES[place // len(_COLOURS) % 2]
+            look, dashes = _look(place), _DASHES[place // len(COLOURS) % 2]
             places, ours = [line.setting[x] for line in own], [line.ours for line in own]
             errors = [2.0 * (line.error or 0.0) for line in own]
             axes.errorbar(places, ours, yerr=errors, label=label, ms=4, ls=dashes, **look)
@@ -368,8 +368,8 @@ def _plot(spec: Mapping[str, Any], lines: Sequence[Line]) -> str:
 
 def _look(place: int) -> dict[str, str]:
     """Return the colour and the mark of a series; beyond the colours, other pairs of both."""
-    again = place // len(_COLOURS)
-    colour, mark = _COLOURS[place % len(_COLOURS)], _MARKS[(place + again) % len(_MARKS)]
+    again = place // len(COLOURS)
+    colour, mark = COLOURS[place % len(COLOURS)], _MARKS[(place + again) % len(_MARKS)]
     return {"color": colour, "marker": mark}
 
 

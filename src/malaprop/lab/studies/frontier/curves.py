@@ -1,9 +1,8 @@
 """Curves of mechanisms: figures at each ε, and between them at an equal success of attacks."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from malaprop.lab.studies.frontier import RECOMMENDED
 from malaprop.lab.studies.study import SPLITS, Line
@@ -30,8 +29,7 @@ which all mechanisms share. Without degrees of freedom, as in a quick run, an er
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class Point:
+class Point(NamedTuple):
     """A mechanism at one ε, or between two of them."""
 
     epsilon: float
@@ -40,8 +38,7 @@ class Point:
     figures: Figures
 
 
-@dataclass(frozen=True, kw_only=True)
-class Curve:
+class Curve(NamedTuple):
     """A mechanism at several ε, in the order of the attacks' success."""
 
     mechanism: str
@@ -58,19 +55,37 @@ class Curve:
 
 def curves(lines: Iterable[Line]) -> list[Curve]:
     """Return the curve of each mechanism, in the order of the lines."""
-    cells: dict[str, dict[float, dict[str, Line]]] = {}
     lines = [line for line in lines if "epsilon" in line.setting]
     splits = {_place(line): line for line in lines if line.setting.get("spread") == SPLITS}
     measured = [line for line in lines if line.setting.get("spread") != SPLITS]
     least = _pooled(measured)
+    cells: dict[str, dict[float, dict[str, Estimate]]] = {}
+    promised: dict[str, str] = {}
     for line in measured:
-        own = cells.setdefault(str(line.setting["mechanism"]), {})
-        own.setdefault(float(line.setting["epsilon"]), {})[line.measure] = line
-    return [_curve(name, own, least, splits) for name, own in cells.items()]
+        mechanism, epsilon, measure = _place(line)
+        figures = cells.setdefault(mechanism, {}).setdefault(epsilon, {})
+        if measure == "guarantee":
+            promised[mechanism] = str(line.ours)
+        if isinstance(line.ours, int | float):
+            error = None if line.error is None else max(line.error, least.get(measure, 0.0))
+            own = (error, None if line.quick else line.freedom)
+            split = splits.get(_place(line))
+            over_splits = (0.0, None) if split is None else (split.error or 0.0, split.freedom)
+            figures[measure] = Estimate.of_errors(float(line.ours), own, over_splits)
+    made = []
+    for mechanism, by_epsilon in cells.items():
+        points = []
+        for epsilon, figures in by_epsilon.items():
+            if attacks := [figures[each] for each in _ATTACKS if each in figures]:
+                best = max(attacks, key=lambda one: one.value)
+                points.append(Point(epsilon=epsilon, success=best, figures=figures))
+        points.sort(key=lambda point: point.success.value)
+        made.append(Curve(mechanism, promised.get(mechanism, ""), tuple(points)))
+    return made
 
 
-def _place(line: Line) -> tuple[Any, ...]:
-    return line.setting["mechanism"], line.setting["epsilon"], line.measure
+def _place(line: Line) -> tuple[str, float, str]:
+    return str(line.setting["mechanism"]), float(line.setting["epsilon"]), line.measure
 
 
 def _pooled(lines: Iterable[Line]) -> dict[str, float]:
@@ -83,36 +98,6 @@ def _pooled(lines: Iterable[Line]) -> dict[str, float]:
         if line.measure in BETTER and line.error is not None:
             squares.setdefault(line.measure, []).append(line.error**2)
     return {measure: math.sqrt(sum(own) / len(own)) for measure, own in squares.items()}
-
-
-def _curve(
-    name: str,
-    cells: Mapping[float, Mapping[str, Line]],
-    least: Mapping[str, float],
-    splits: Mapping[tuple[Any, ...], Line],
-) -> Curve:
-    def with_errors(line: Line) -> Estimate:
-        error = None if line.error is None else max(line.error, least.get(line.measure, 0.0))
-        split = splits.get(_place(line))
-        over_splits = (0.0, None) if split is None else (split.error or 0.0, split.freedom)
-        own = (error, None if line.quick else line.freedom)
-        return Estimate.of_errors(float(line.ours or 0.0), own, over_splits)
-
-    points, guarantee = [], ""
-    for epsilon, own in cells.items():
-        figures = {
-            measure: with_errors(line)
-            for measure, line in own.items()
-            if isinstance(line.ours, int | float)
-        }
-        if "guarantee" in own:
-            guarantee = str(own["guarantee"].ours)
-        attacks = [figures[each] for each in _ATTACKS if each in figures]
-        if attacks:
-            best = max(attacks, key=lambda one: one.value)
-            points.append(Point(epsilon=epsilon, success=best, figures=figures))
-    points.sort(key=lambda point: point.success.value)
-    return Curve(mechanism=name, guarantee=guarantee, points=tuple(points))
 
 
 def floors(lines: Iterable[Line]) -> dict[str, dict[str, Estimate]]:
@@ -168,55 +153,59 @@ class Verdict(NamedTuple):
     """How a mechanism compares with the recommended one at an equal share recovered."""
 
     level: float
-    measure: str
     mechanism: str
     point: Point
     recommended: Point
-
-    @property
-    def better(self) -> bool | None:
-        """Whether it is better than the recommended one; None if Welch's test cannot tell.
-
-        Errors over splits count in full, although both have the same splits: this is cautious.
-        """
-        own, other = both = [each.figures[self.measure] for each in (self.point, self.recommended)]
-        if any(None in each.errors[0] for each in both):
-            return None
-        gain = BETTER[self.measure] * (own.value - other.value)
-        noise = chance_margin(part for each in both for part in each.errors)
-        return None if abs(gain) <= noise else gain > 0.0
+    better: bool | None
+    """Whether it is better than the recommended one; None if Welch's test cannot tell."""
 
 
-def compared(all_curves: Sequence[Curve], measure: str) -> Iterator[list[Verdict]]:
-    """Yield the verdicts of each level that the recommended mechanism reaches, its own too."""
-    for level in LEVELS:
-        there = {
-            curve.mechanism: point
-            for curve in all_curves
-            if (point := curve.at(level)) and measure in point.figures
-        }
-        if best := there.get(RECOMMENDED):
-            yield [Verdict(level, measure, name, point, best) for name, point in there.items()]
+Levels = Mapping[float, Mapping[str, Point]]
+"""The points of mechanisms where an equal share is recovered."""
+Verdicts = Mapping[str, Sequence[Sequence[Verdict]]]
+"""For each measure and each level that the recommended mechanism reaches, on all that do."""
 
 
-def verdicts(all_curves: Sequence[Curve]) -> list[Verdict]:
-    """Compare each mechanism with the recommended one, wherever both were measured."""
-    return [
-        verdict
+def at_levels(all_curves: Sequence[Curve]) -> Levels:
+    """Return the point of each mechanism at each level, of those that were measured up to it."""
+    return {
+        level: {curve.mechanism: at for curve in all_curves if (at := curve.at(level))}
+        for level in LEVELS
+    }
+
+
+def verdicts(levels: Levels) -> Verdicts:
+    """Compare the mechanisms at each level with the recommended one, which is one of them."""
+    return {
+        measure: [
+            [
+                Verdict(level, name, point, best, is_better(measure, point, best))
+                for name, point in points.items()
+                if measure in point.figures
+            ]
+            for level, points in levels.items()
+            if (best := points.get(RECOMMENDED)) and measure in best.figures
+        ]
         for measure in BETTER
-        for level in compared(all_curves, measure)
-        for verdict in level
-        if verdict.mechanism != RECOMMENDED
-    ]
+    }
 
 
-def champions(all_curves: Sequence[Curve], measure: str) -> Iterator[Verdict]:
-    """Yield the verdict on the best mechanism of a measure at each level."""
+def is_better(measure: str, point: Point, than: Point) -> bool | None:
+    """Whether a mechanism has a better figure than another; None if Welch's test cannot tell.
 
-    def merit(verdict: Verdict) -> float:
-        return BETTER[measure] * verdict.point.figures[measure].value
+    Errors over splits count in full, although both have the same splits: this is cautious.
+    """
+    own, other = both = point.figures[measure], than.figures[measure]
+    if any(None in each.errors[0] for each in both):
+        return None
+    gain = BETTER[measure] * (own.value - other.value)
+    noise = chance_margin(part for each in both for part in each.errors)
+    return None if abs(gain) <= noise else gain > 0.0
 
-    return (max(level, key=merit) for level in compared(all_curves, measure))
+
+def champion(measure: str, level: Sequence[Verdict]) -> Verdict:
+    """Return the verdict on the best mechanism of a measure at a level."""
+    return max(level, key=lambda one: BETTER[measure] * one.point.figures[measure].value)
 
 
 class Tally(NamedTuple):
@@ -232,12 +221,7 @@ class Tally(NamedTuple):
         return self.better - self.worse
 
 
-def tallies(all_curves: Sequence[Curve]) -> dict[str, Tally]:
-    """Return the tally of each measure."""
-    judged: dict[str, list[bool | None]] = {measure: [] for measure in BETTER}
-    for verdict in verdicts(all_curves):
-        judged[verdict.measure].append(verdict.better)  # the other one, that is
-    return {
-        measure: Tally(values.count(False), values.count(True), values.count(None))
-        for measure, values in judged.items()
-    }
+def tally(verdicts: Sequence[Sequence[Verdict]]) -> Tally:
+    """Count the verdicts of a measure, which are on the other mechanisms."""
+    told = [each.better for level in verdicts for each in level if each.mechanism != RECOMMENDED]
+    return Tally(told.count(False), told.count(True), told.count(None))

@@ -1,9 +1,10 @@
 """The page of the frontier: what to choose, mechanisms at equal success, and what was measured."""
 
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
+from itertools import chain
 from operator import attrgetter
 from typing import Any, Final
 
@@ -18,21 +19,24 @@ from malaprop.lab.studies.frontier import (
 )
 from malaprop.lab.studies.frontier.curves import (
     BETTER,
-    LEVELS,
     LOSS,
     Curve,
     Figures,
+    Levels,
     Point,
     Tally,
-    champions,
+    Verdict,
+    Verdicts,
+    at_levels,
+    champion,
     curves,
     floors,
-    tallies,
+    tally,
     verdicts,
 )
 from malaprop.lab.studies.reproduction import Run
 from malaprop.lab.studies.study import Line
-from malaprop.lab.studies.study_page import made_by, smaller
+from malaprop.lab.studies.study_page import COLOURS, made_by, smaller
 from malaprop.report.page import Bullets, Page, Piece, Plot, Section, Table, code
 from malaprop.report.plots import drawn
 
@@ -47,9 +51,10 @@ _COARSE = 0.005  # below this error, a figure has a third digit
 def frontier_page(lines: Sequence[Line], *, brief: bool = False) -> Page:
     """Return the page of the frontier; a brief one, for terminals, says what to choose."""
     own, run, bounds = curves(lines), Run(quick=lines[0].quick), floors(lines)
-    sizes = {name: rows_of(run, name) for name in ("mr", "attacked", "stsb", "men")}
+    levels = at_levels(own)
+    judged = verdicts(levels)
     numbers = {
-        **sizes,
+        **{name: rows_of(run, name) for name in ("mr", "attacked", "stsb", "men")},
         "words": lexicon_words(run),
         "runs": KEPT_RUNS,
         "nearest": NEAREST_OF,
@@ -58,12 +63,14 @@ def frontier_page(lines: Sequence[Line], *, brief: bool = False) -> Page:
     }
     title = "utility against ε and against the share of words recovered"
     picture = (Plot(partial(_plot, own, bounds), title), TEXTS["caption"])
-    advice = Bullets((*_missing(lines), *([TEXTS["quick"]] if run.quick else _advice(own))))
-    choice = (advice, _choices(own, bounds))
+    advice = Bullets(
+        (*_missing(lines), *([TEXTS["quick"]] if run.quick else _advice(own, levels, judged)))
+    )
+    choice = (advice, _choices(levels, bounds))
     made = made_by("malaprop bench frontier", lines[0], run.quick)
     choose = Section("What to choose", choice if brief else (made, *choice, *picture))
-    equal = Section("At equal measured privacy", (_levels(own), *_unreached(own)))
-    others = (TEXTS["undecided"], _compared(own), TEXTS["best"], _best(own))
+    equal = Section("At equal measured privacy", _at_levels(own, levels))
+    others = (TEXTS["undecided"], _compared(judged), TEXTS["best"], _best(judged))
     compared = Section(f"Where `{RECOMMENDED}` is not the best", others[:2] if brief else others)
     if brief:
         return Page(title=TEXTS["title"], sections=(equal, compared, choose))
@@ -130,13 +137,12 @@ def _shown(figures: Figures, measure: str, form: str = "") -> str:
     return f"{figure.value:.{digits}f} ± {error:.{digits}f}"
 
 
-def _choices(all_curves: Sequence[Curve], bounds: Mapping[str, Figures]) -> Table:
+def _choices(levels: Levels, bounds: Mapping[str, Figures]) -> Table:
     """Return the recommended mechanism's ε for each share recovered, with what remains.
 
     The first row is the text without noise, and the last one random words.
     """
-    best = [curve for curve in all_curves if curve.mechanism == RECOMMENDED]
-    points = [point for curve in best for level in LEVELS if (point := curve.at(level))]
+    points = [points[RECOMMENDED] for points in levels.values() if RECOMMENDED in points]
     rows: list[Row] = [
         ((f"{point.success.value:.0%}", f"{point.epsilon:.2f}"), point.figures)
         for point in reversed(points)
@@ -151,48 +157,37 @@ def _choices(all_curves: Sequence[Curve], bounds: Mapping[str, Figures]) -> Tabl
     return _table(("recovered", "ε"), measures, [*ends[0], *rows, *ends[1]], ".2f")
 
 
-def _levels(all_curves: Sequence[Curve]) -> Table:
-    """Return all mechanisms at equal shares recovered."""
+def _at_levels(all_curves: Sequence[Curve], levels: Levels) -> tuple[Piece, ...]:
+    """Return all mechanisms at equal shares recovered; name those not measured up to a share."""
     rows = (
-        ((f"{level:.0%}", curve.mechanism, f"{point.epsilon:.3g}"), point.figures)
-        for level in LEVELS
-        for curve in all_curves
-        if (point := curve.at(level))
+        ((f"{level:.0%}", mechanism, f"{point.epsilon:.3g}"), point.figures)
+        for level, points in levels.items()
+        for mechanism, point in points.items()
     )
-    return _table(("recovered", "mechanism", "ε"), (*_ATTACKS, LOSS, "kept", *BETTER), rows)
+    unreached = (
+        f"Not measured at {level:.0%} recovered: {', '.join(absent)}."
+        for level, points in levels.items()
+        if (absent := [code(one.mechanism) for one in all_curves if one.mechanism not in points])
+    )
+    measures = (*_ATTACKS, LOSS, "kept", *BETTER)
+    return _table(("recovered", "mechanism", "ε"), measures, rows), *unreached
 
 
-def _unreached(all_curves: Sequence[Curve]) -> Iterator[str]:
-    """Name the mechanisms that were not measured up to a level, so that nobody misses their row."""
-    for level in LEVELS:
-        absent = [code(curve.mechanism) for curve in all_curves if curve.at(level) is None]
-        if absent:
-            yield f"Not measured at {level:.0%} recovered: {', '.join(absent)}."
-
-
-def _compared(all_curves: Sequence[Curve]) -> Table:
+def _compared(judged: Verdicts) -> Table:
     """Return, for each measure, how often the recommended one is better, and where it is not."""
-    rivals: dict[str, dict[str, list[str]]] = {}
-    for verdict in verdicts(all_curves):
-        if verdict.better:
-            own = rivals.setdefault(verdict.measure, {})
-            own.setdefault(verdict.mechanism, []).append(f"{verdict.level:.0%}")
-    return Table(
-        ("measure", "better", "worse", "not decided", "who is better, at which share recovered"),
-        tuple(
-            (
-                TEXTS["columns"][name],
-                *map(str, tally),
-                "; ".join(
-                    f"{each} at {', '.join(at)}" for each, at in rivals.get(name, {}).items()
-                ),
-            )
-            for name, tally in tallies(all_curves).items()
-        ),
-    )
+    rows = []
+    for measure, by_level in judged.items():
+        rivals: dict[str, list[str]] = {}
+        for verdict in chain.from_iterable(by_level):
+            if verdict.better:
+                rivals.setdefault(verdict.mechanism, []).append(f"{verdict.level:.0%}")
+        where = "; ".join(f"{each} at {', '.join(at)}" for each, at in rivals.items())
+        rows.append((TEXTS["columns"][measure], *map(str, tally(by_level)), where))
+    head = ("measure", "better", "worse", "not decided", "who is better, at which share recovered")
+    return Table(head, tuple(rows))
 
 
-def _best(all_curves: Sequence[Curve]) -> Section:
+def _best(judged: Verdicts) -> Section:
     """Return the best mechanism of each measure at each level, beside the recommended one."""
     rows = tuple(
         (
@@ -204,8 +199,8 @@ def _best(all_curves: Sequence[Curve]) -> Section:
             _shown(row.recommended.figures, measure),
             "" if row.mechanism == RECOMMENDED else ("yes" if row.better else "no"),
         )
-        for measure in BETTER
-        for row in champions(all_curves, measure)
+        for measure, by_level in judged.items()
+        for row in (champion(measure, level) for level in by_level)
     )
     head = ("measure", "recovered", "best", "its figure", "its nats", RECOMMENDED, "decided")
     return Section(f"Who is best: {len(rows)} rows", (Table(head, rows),), folded=True)
@@ -243,7 +238,7 @@ def _missing(lines: Iterable[Line]) -> Iterator[str]:
         yield f"Data are missing: run {code(command)}. Left out: {', '.join(measures)}."
 
 
-def _advice(all_curves: Sequence[Curve]) -> Iterator[str]:
+def _advice(all_curves: Sequence[Curve], levels: Levels, judged: Verdicts) -> Iterator[str]:
     """Say what speaks for the recommended mechanism, what against it, and which ε to take.
 
     There is none if nothing was measured.
@@ -252,14 +247,19 @@ def _advice(all_curves: Sequence[Curve]) -> Iterator[str]:
     if best is None or not best.points:
         return
     yield f"Take `{RECOMMENDED}`, unless your task is one where it is worse."
-    yield from _guaranteed(best, [curve for curve in all_curves if curve is not best])
-    counts = tallies(all_curves)
+    yield from _guaranteed(levels)
+    counts = {measure: tally(by_level) for measure, by_level in judged.items()}
     for verb, sign in (("better", 1), ("worse", -1)):
         if leads := {name: each for name, each in counts.items() if each.lead * sign > 0}:
             yield f"At an equal share recovered it is more often {verb} in {_counted(leads)}."
     if even := {name: each for name, each in counts.items() if each.lead == 0 and any(each)}:
         yield f"No difference is established in {_counted(even)}."
-    yield from _instead(all_curves)
+    bounded = {
+        curve.mechanism for curve in all_curves if any(LOSS in p.figures for p in curve.points)
+    }
+    for measure, by_level in judged.items():
+        if counts[measure].lead < 0:
+            yield from _instead(measure, by_level, bounded)
     yield (
         "Which ε: choose the share of words that an observer may recover, and take the ε of "
         f"`{RECOMMENDED}` in its row. The other columns say what is left."
@@ -279,14 +279,18 @@ def _counted(counts: Mapping[str, Tally]) -> str:
     )
 
 
-def _guaranteed(best: Curve, others: Sequence[Curve]) -> Iterator[str]:
+def _guaranteed(levels: Levels) -> Iterator[str]:
     """Compare the guarantees between near words, wherever both are known."""
+    known = [
+        {name: point.figures[LOSS].value for name, point in points.items() if LOSS in point.figures}
+        for points in levels.values()
+    ]
     pairs = [
-        (own.figures[LOSS].value, point.figures[LOSS].value)
-        for level in LEVELS
-        if (own := best.at(level))
-        for other in others
-        if (point := other.at(level)) and LOSS in point.figures and LOSS in own.figures
+        (losses[RECOMMENDED], theirs)
+        for losses in known
+        if RECOMMENDED in losses
+        for name, theirs in losses.items()
+        if name != RECOMMENDED
     ]
     if pairs:
         stronger = sum(own < theirs for own, theirs in pairs)
@@ -298,16 +302,16 @@ def _guaranteed(best: Curve, others: Sequence[Curve]) -> Iterator[str]:
         )
 
 
-def _instead(all_curves: Sequence[Curve]) -> Iterator[str]:
+def _instead(
+    measure: str, by_level: Sequence[Sequence[Verdict]], bounded: Collection[str]
+) -> Iterator[str]:
     """Name the best mechanism where the recommended one loses more often than it wins.
 
     Of those that bound the loss between any two words, it is the one that wins at most levels.
     """
-    bounded = [curve for curve in all_curves if any(LOSS in p.figures for p in curve.points)]
-    for measure, tally in tallies(all_curves).items():
-        winners = [row for row in champions(bounded, measure) if row.better]
-        if tally.lead >= 0 or not winners:
-            continue
+    known = [[each for each in level if each.mechanism in bounded] for level in by_level]
+    winners = [row for level in known if level and (row := champion(measure, level)).better]
+    if winners:
         names = [row.mechanism for row in winners]
         chosen = max(dict.fromkeys(names), key=names.count)
         own = [row for row in winners if row.mechanism == chosen]
@@ -331,16 +335,7 @@ _INK = "#111111"
 _epsilon: Final = attrgetter("epsilon")
 _success: Final = attrgetter("success.value")
 # Shapes, dashes and lightness differ, so that grey paper tells the mechanisms apart.
-_LOOKS = (
-    ("s", "-", "#b3541e"),
-    ("^", "--", "#4a7c59"),
-    ("D", "-.", "#7b4b94"),
-    ("v", ":", "#8a8f98"),
-    ("P", "-", "#c9a227"),
-    ("X", "--", "#2a9d8f"),
-    ("*", "-.", "#d1495b"),
-    ("<", ":", "#5c677d"),
-)
+_LOOKS = tuple(zip("s^DvPX*<", ("-", "--", "-.", ":") * 2, COLOURS[1:9], strict=True))
 
 
 def _plot(all_curves: Sequence[Curve], bounds: Mapping[str, Figures]) -> str:
