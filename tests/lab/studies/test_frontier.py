@@ -210,7 +210,7 @@ def test_who_is_better_is_told_either_way() -> None:
 
 
 def test_figures_without_errors_decide_nothing() -> None:
-    plain = [Line(**{**line.to_dict(), "error": None}) for line in LINES]
+    plain = [replace(line, error=None) for line in LINES]
     assert set(verdicts_on(plain).values()) == {None}
 
 

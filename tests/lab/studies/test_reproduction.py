@@ -3,7 +3,7 @@
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def scores(lines: list[Line]) -> list[object]:
 def test_a_line_has_the_keys_of_the_contract(run: Run, cells: Cells) -> None:
     (line, *_) = run_study(STUDY, run, cells=cells)
     keys = ["study", "item", "setting", "measure", "ours", "error", "freedom", "paper", "claims"]
-    assert set(keys) <= line.to_dict().keys()
+    assert set(keys) <= asdict(line).keys()
     assert line.versions["malaprop"]
     assert line.seed == 3
 
@@ -188,7 +188,7 @@ def test_older_lines_are_read_as_one_for_each_figure_and_judged_again(
 ) -> None:
     monkeypatch.setattr("malaprop.lab.studies.study_named", lambda name: STUDY)
     lines = run_study(STUDY, run, items=["fig2"], cells=cells)
-    older = [{**line.to_dict(), "claim": "it grows", "holds": True} for line in lines]
+    older = [{**asdict(line), "claim": "it grows", "holds": True} for line in lines]
     rows = [json.dumps({k: v for k, v in row.items() if k != "claims"}) for row in older]
     again = judged_again(read("\n".join([*rows, *rows])))
     assert again == lines

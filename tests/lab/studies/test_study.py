@@ -20,12 +20,8 @@ from malaprop.lab.studies.study import (
     Paper,
     Results,
     Setting,
-    above,
-    alike,
-    at_most,
-    below,
+    compare,
     every,
-    exactly,
     judged,
     paper_of,
 )
@@ -42,15 +38,19 @@ def repeated(values: np.ndarray) -> Line:
     return replace(line(0.0), ours=figure.value, error=figure.error, freedom=figure.freedom)
 
 
+def told(how: str, one: Line, other: Line, margin: float = 0.0) -> bool | None:
+    return compare(how, one.estimate, other.estimate, margin)
+
+
 @pytest.mark.parametrize("repeats", [2, 3, 5])
 def test_equal_means_rarely_count_as_different(repeats: int) -> None:
     """Of equal means, no more than 5 % are told apart: 2 standard errors would tell 8 to 18 %."""
     count, rng = 20_000, seeded_rng(1)
     pairs = rng.normal(size=(count, 2, repeats))
     lines = [(repeated(one), repeated(other)) for one, other in pairs]
-    told = sum(below(one, other) is not None for one, other in lines)
-    assert told <= 0.05 * count + 4.8 * (0.05 * 0.95 * count) ** 0.5  # once in a million
-    assert told > 0.01 * count  # and it decides at all
+    decided = sum(told("below", one, other) is not None for one, other in lines)
+    assert decided <= 0.05 * count + 4.8 * (0.05 * 0.95 * count) ** 0.5  # once in a million
+    assert decided > 0.01 * count  # and it decides at all
     two_errors = sum(
         abs(a.ours - b.ours) > 2.0 * np.hypot(a.error, b.error)  # type: ignore[operator,arg-type]
         for a, b in lines
@@ -66,27 +66,29 @@ def test_equal_means_over_draws_and_splits_rarely_count_as_different() -> None:
         own = next(iter(jointly("m", table, shared=0.0)))
         return replace(line(0.0), ours=own.value, error=own.error, freedom=own.freedom)
 
-    told = sum(below(figure(), figure()) is not None for _ in range(count))
-    assert told <= 0.05 * count + 4.8 * (0.05 * 0.95 * count) ** 0.5
+    decided = sum(told("below", figure(), figure()) is not None for _ in range(count))
+    assert decided <= 0.05 * count + 4.8 * (0.05 * 0.95 * count) ** 0.5
 
 
 def test_a_large_difference_is_told_with_few_repeats() -> None:
-    assert below(repeated(np.array([1.0, 1.1])), repeated(np.array([9.0, 9.1]))) is True
+    assert told("below", repeated(np.array([1.0, 1.1])), repeated(np.array([9.0, 9.1]))) is True
 
 
 def test_errors_of_unknown_freedom_decide_nothing() -> None:
     unknown = replace(line(1.0), freedom=None)
-    assert below(unknown, line(9.0)) is None
-    assert alike(unknown, line(1.0), 5.0) is None
-    assert at_most(unknown, exactly(0.5, unknown)) is None
+    assert told("below", unknown, line(9.0)) is None
+    assert told("alike", unknown, line(1.0), 5.0) is None
+    assert told("at most", unknown, line(0.5, None)) is None
 
 
 def test_a_limit_is_tested_on_one_side() -> None:
     limit = line(0.5, None)
-    assert at_most(line(0.482, 0.001), limit, 0.01) is True  # below the limit is never wrong
-    assert at_most(line(0.530, 0.005), limit, 0.01) is False
-    assert at_most(line(0.515, 0.005), limit, 0.01) is None
-    assert at_most(line(None, None), limit) is None
+    assert (
+        told("at most", line(0.482, 0.001), limit, 0.01) is True
+    )  # below the limit is never wrong
+    assert told("at most", line(0.530, 0.005), limit, 0.01) is False
+    assert told("at most", line(0.515, 0.005), limit, 0.01) is None
+    assert told("at most", line(None, None), limit) is None
 
 
 def test_a_quick_run_reaches_no_verdict() -> None:
@@ -130,30 +132,30 @@ def test_what_we_added_is_never_the_papers_claim() -> None:
 
 
 def test_verdicts_need_a_clear_difference() -> None:
-    assert below(line(1.0), line(2.0)) is True
-    assert below(line(2.0), line(1.0)) is False
-    assert above(line(2.0), line(1.0)) is True
-    assert below(line(1.0), line(1.2)) is None
-    assert below(line(1.0, None), line(1.2, None)) is True
+    assert told("below", line(1.0), line(2.0)) is True
+    assert told("below", line(2.0), line(1.0)) is False
+    assert told("above", line(2.0), line(1.0)) is True
+    assert told("below", line(1.0), line(1.2)) is None
+    assert told("below", line(1.0, None), line(1.2, None)) is True
 
 
 def test_verdicts_need_both_figures() -> None:
-    assert below(line(None), line(1.0)) is None
-    assert above(line(1.0), line(None)) is None
-    assert alike(line(1.0), line(None), 0.5) is None
+    assert told("below", line(None), line(1.0)) is None
+    assert told("above", line(1.0), line(None)) is None
+    assert told("alike", line(1.0), line(None), 0.5) is None
 
 
 def test_alike_is_within_a_margin_whatever_the_errors() -> None:
-    assert alike(line(1.0), line(2.0), margin=1.5) is True
-    assert alike(line(1.0), line(3.0), margin=1.5) is False
-    assert alike(line(1.0), line(2.4), margin=1.5) is None  # it may be beyond
-    assert alike(line(0.3), exactly(0.0, line(0.3)), margin=0.5) is True
+    assert told("alike", line(1.0), line(2.0), margin=1.5) is True
+    assert told("alike", line(1.0), line(3.0), margin=1.5) is False
+    assert told("alike", line(1.0), line(2.4), margin=1.5) is None  # it may be beyond
+    assert told("alike", line(0.3), line(0.0, None), margin=0.5) is True
 
 
 def test_errors_beyond_the_margin_confirm_nothing() -> None:
-    assert alike(line(1.0, 0.5), line(1.1, 0.5), margin=0.2) is None
-    assert alike(line(1.0, 0.01), line(1.1, 0.01), margin=0.2) is True
-    assert alike(line(1.0, 0.5), line(4.0, 0.5), margin=0.2) is False
+    assert told("alike", line(1.0, 0.5), line(1.1, 0.5), margin=0.2) is None
+    assert told("alike", line(1.0, 0.01), line(1.1, 0.01), margin=0.2) is True
+    assert told("alike", line(1.0, 0.5), line(4.0, 0.5), margin=0.2) is False
 
 
 def test_every_is_false_before_it_is_undecided() -> None:

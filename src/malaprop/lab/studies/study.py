@@ -85,15 +85,11 @@ class Line:
             return None
         return Estimate.of_errors(self.ours, (self.error, self.freedom))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the line as plain values for JSON."""
-        return asdict(self)
-
 
 def written(lines: Iterable[Line]) -> str:
     """Return lines as JSON lines."""
     return "".join(
-        printable(json.dumps(line.to_dict(), ensure_ascii=False, allow_nan=False)) + "\n"
+        printable(json.dumps(asdict(line), ensure_ascii=False, allow_nan=False)) + "\n"
         for line in lines
     )
 
@@ -237,12 +233,12 @@ class Claim:
         if _COMPARISON.fullmatch(self.holds):
             return _meets(line.ours, self.holds)
         if isinstance(self.than, int | float):
-            others: list[Line | None] = [exactly(self.than, line)]
+            others: list[Estimate | None] = [Estimate.exact(self.than)]
         else:
             changes = [self.than] if isinstance(self.than, Mapping) else self.than
-            others = [results.like(line, each) for each in changes]
-        compare = _COMPARED[self.holds]
-        return every(compare(line, other, self.margin) for other in others if other is not None)
+            lines = (results.like(line, each) for each in changes)
+            others = [other.estimate for other in lines if other is not None]
+        return every(compare(self.holds, line.estimate, each, self.margin) for each in others)
 
     def _added(self, setting: Setting) -> Iterable[str]:
         yield "the sound replacement" if setting.get("published") is False else ""
@@ -263,46 +259,22 @@ def judged(lines: Iterable[Line], claims: Iterable[Claim]) -> list[Line]:
     ]
 
 
-def below(line: Line, other: Line, margin: float = 0.0) -> bool | None:
-    """Whether a figure is smaller than another; None if Welch's test cannot tell."""
-    difference, noise = _difference(line, other)
-    return None if abs(difference) <= noise else difference < 0.0
+def compare(
+    how: str, own: Estimate | None, other: Estimate | None, margin: float = 0.0
+) -> bool | None:
+    """Whether a figure is "below" another, "above", "alike" or "at most"; None if that is open.
 
-
-def above(line: Line, other: Line, margin: float = 0.0) -> bool | None:
-    """Whether a figure is larger than another; None if Welch's test cannot tell."""
-    return below(other, line)
-
-
-def alike(line: Line, other: Line, margin: float) -> bool | None:
-    """Whether two figures differ by no more than `margin`.
-
-    True if their difference is within it, and False if it is beyond it, for all values that the
-    errors leave possible. None if the figures are too uncertain to tell.
+    It is so, or not, if it is for all values that the errors leave possible. Figures are alike if
+    they differ by no more than `margin`. "at most" is tested on one side, so that smaller is never
+    wrong: it is not so if the figure is above the other by more than `margin`.
     """
-    difference, noise = _difference(line, other)
-    return _decided(abs(difference) - margin, noise)
-
-
-def at_most(line: Line, other: Line, margin: float = 0.0) -> bool | None:
-    """Whether a figure is no larger than another, by a test of one side: smaller is never wrong.
-
-    False if it is above the other by more than `margin`, whatever the error; None if that is open.
-    """
-    difference, noise = _difference(line, other, _ONE_SIDED)
-    return _decided(difference - margin, noise)
-
-
-_COMPARED: Final = {"below": below, "above": above, "alike": alike, "at most": at_most}
-
-
-def exactly(value: float, line: Line) -> Line:
-    """Return a line to compare another one with: a number that has no error."""
-    return replace(line, ours=value, error=None, freedom=None)
-
-
-def _decided(excess: float, noise: float) -> bool | None:
-    """Whether something is within its bounds: not, if it exceeds them by more than the noise."""
+    if own is None or other is None:
+        return None
+    noise = chance_margin((*own.errors, *other.errors), _ONE_SIDED if how == "at most" else LEVEL)
+    difference = own.value - other.value
+    if how in ("below", "above"):
+        return None if abs(difference) <= noise else (difference < 0.0) == (how == "below")
+    excess = {"alike": abs(difference), "at most": difference}[how] - margin
     return None if abs(excess) < noise else excess <= 0.0
 
 
@@ -312,15 +284,6 @@ def every(verdicts: Iterable[bool | None]) -> bool | None:
     if False in given:
         return False
     return None if None in given or not given else True
-
-
-def _difference(line: Line, other: Line, level: float = LEVEL) -> tuple[float, float]:
-    """Return how much larger a figure is than another, and how much of that may be chance."""
-    both = line.estimate, other.estimate
-    if both[0] is None or both[1] is None:
-        return 0.0, float("inf")
-    noise = chance_margin((part for each in both if each for part in each.errors), level)
-    return both[0].value - both[1].value, noise
 
 
 # Items: a paper's tables and figures, as grids of cells that are measured one by one.

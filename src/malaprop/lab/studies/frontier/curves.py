@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from malaprop.lab.studies.frontier import RECOMMENDED
-from malaprop.lab.studies.study import SPLITS, Line
-from malaprop.privacy.estimate import Error, Estimate, chance_margin, joint_error
+from malaprop.lab.studies.study import SPLITS, Line, compare
+from malaprop.privacy.estimate import Error, Estimate, joint_error
 
 LEVELS: Final = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 """Shares of words that the best attack recovers, at which mechanisms are compared."""
@@ -198,9 +198,7 @@ def is_better(measure: str, point: Point, than: Point) -> bool | None:
     own, other = both = point.figures[measure], than.figures[measure]
     if any(None in each.errors[0] for each in both):
         return None
-    gain = BETTER[measure] * (own.value - other.value)
-    noise = chance_margin(part for each in both for part in each.errors)
-    return None if abs(gain) <= noise else gain > 0.0
+    return compare("above" if BETTER[measure] > 0 else "below", own, other)
 
 
 def champion(measure: str, level: Sequence[Verdict]) -> Verdict:
