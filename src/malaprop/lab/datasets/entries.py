@@ -72,11 +72,6 @@ class Dataset:
     """What to know before using it."""
 
     @property
-    def has_lexicon(self) -> bool:
-        """Whether `load` returns word vectors, which a lexicon can be made of."""
-        return self.reader.endswith("-vectors")
-
-    @property
     def by_hand(self) -> bool:
         """Whether a person must get the files, because their owner asks to agree or to sign in."""
         return any(file.page for file in self.files)

@@ -191,9 +191,10 @@ class Run:
         return self.once(("data", name), lambda: load(name))
 
     def lacking(self, name: str) -> str | None:
-        """Return the command that gets a data set; None if it is there."""
+        """Return the command that gets a data set; None if it is there, or none is named."""
         try:
-            self.data(name)
+            if name:
+                self.data(name)
         except MissingDataError as missing:
             return missing.command
         return None
@@ -232,7 +233,7 @@ def _vectors_named(name: str) -> "Dataset | None":
     from malaprop.lab.datasets.entries import catalogue
 
     entry = catalogue().get(name)
-    return entry if entry and entry.has_lexicon else None
+    return entry if entry and entry.reader.endswith("-vectors") else None
 
 
 def _version(package: str) -> str:
@@ -300,16 +301,12 @@ class _Bench:
         except (MissingDataError, MissingExtraError) as missing:
             names = getattr(missing, "measures", ()) or item.measures
             figures, command = [Measurement(name, None) for name in names], missing.command
-        remedies = [command or self._remedy(figure) for figure in figures]
+        remedies = [command or self.run.lacking(figure.missing) for figure in figures]
         return [
             self._line(item, {**setting, **figure.setting}, figure, remedy)
             for figure, remedy in zip(figures, remedies, strict=True)
             if figure.measure in item.measures and (remedy or figure.value is not None)
         ]
-
-    def _remedy(self, figure: Measurement) -> str | None:
-        """Return the command that gets what a figure lacks; None if it lacks nothing."""
-        return self.run.lacking(figure.missing) if figure.missing else None
 
     def _figures(self, item: Item, setting: Setting) -> list[Measurement]:
         run = self.run
@@ -324,7 +321,7 @@ class _Bench:
         key = {**drawn, "revision": item.revision, "versions": run.versions, "lexicon": lexicon}
         kept = None if self.fresh else self.cells.read(key)
         if kept is not None and not any(
-            figure.missing and self._remedy(figure) is None for figure in kept
+            figure.missing and self.run.lacking(figure.missing) is None for figure in kept
         ):  # else data are there that were missing
             return kept
         # A generator for each cell: what was kept before does not change what is drawn now.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from numpy.random import Generator
 
-from malaprop.privacy.errors import DataError, ParameterError, printable
+from malaprop.privacy.errors import DataError, check_options, printable
 from malaprop.privacy.estimate import LEVEL, Estimate, chance_margin
 
 if TYPE_CHECKING:
@@ -385,10 +385,7 @@ class Study:
         if names is None:
             return self.items
         known = {item.name: item for item in self.items}
-        if missing := [name for name in names if name not in known]:
-            raise ParameterError(
-                f"The study {self.name} has no item {missing[0]!r}. There are: {', '.join(known)}."
-            )
+        check_options(f"The study {self.name}", names, known, noun="item")
         return tuple(known[name] for name in names)
 
 

@@ -77,22 +77,20 @@ def some_rows(run: Run, name: str) -> Any:
 # What an observer recovers of words, with and without context, over several draws of noise.
 
 
+_RECOVERED: Final = ("kept", "success_alone", "success_context", "similarity")
+
+
 def _attacked(run: Run, privatizer: Privatizer, rng: Generator) -> Iterator[Measurement]:
-    """Attack sentences word by word and with context; taking outputs for words counts, too."""
+    """Attack sentences word by word and with context; taking outputs for words counts, too.
+
+    All draws are attacked with the same knowledge.
+    """
     texts = list(some_rows(run, "mr").texts)[: rows_of(run, "attacked")]
-    rows = list(_rows(run, privatizer, texts, rng))
-    yield from (mean_of(name, [row[name] for row in rows]) for name in rows[0])
-
-
-def _rows(
-    run: Run, privatizer: Privatizer, texts: Sequence[str], rng: Generator
-) -> Iterator[dict[str, float]]:
-    """Yield the figures of each draw. All draws are attacked with the same knowledge."""
     lexicon, channel = privatizer.lexicon, privatizer.channel
     model = model_for(run.sets.get("bigrams"), lexicon, needed=True)  # or the one that ships
     prior = prior_of(model, len(lexicon))
     known = likelihoods_of(channel, prior, run.pick(quick=1000, full=10_000), rng)
-    similarity = Similarity(lexicon)
+    similarity, rows = Similarity(lexicon), []
     for _ in range(noise_draws(run)):
         draws = privatizer.word_draws(texts)
         check_corpus(model, draws.secret, draws.lengths)
@@ -105,15 +103,12 @@ def _rows(
             prior=prior,
             model=model,
         )
-        kept = float(np.mean(draws.drawn == draws.secret))
-        alone = float(np.mean(Bayes().guesses(seen) == draws.secret))
-        context = float(np.mean(Context().guesses(seen) == draws.secret))
-        yield {
-            "kept": kept,
-            "success_alone": max(alone, kept),
-            "success_context": max(context, kept),
-            "similarity": float(np.mean(similarity.between(draws.secret, draws.drawn))),
-        }
+        kept = np.mean(draws.drawn == draws.secret)
+        alone = np.mean(Bayes().guesses(seen) == draws.secret)
+        context = np.mean(Context().guesses(seen) == draws.secret)
+        similar = np.mean(similarity.between(draws.secret, draws.drawn))
+        rows.append((kept, max(alone, kept), max(context, kept), similar))
+    yield from map(mean_of, _RECOVERED, np.transpose(rows))
 
 
 # Whether private texts still tell who wrote them: Koppel's method, static and adaptive.
@@ -235,7 +230,6 @@ def _problem(run: Run, space: Any) -> Any:
 
 
 RECOMMENDED: Final = "balanced"
-_RECOVERED: Final = ("kept", "success_alone", "success_context", "similarity")
 _AUTHORS: Final = (
     *("attribution", "attribution_adaptive"),
     *("attribution_no_marks", "attribution_adaptive_no_marks"),

@@ -215,34 +215,27 @@ GET_PAN: Final = "ask for PAN-2011 and PAN-2012 at https://pan.webis.de/data.htm
 _FEWEST = 4  # texts of an author
 
 
-@dataclass(frozen=True, eq=False)
-class _Authors:
-    """Texts with their authors."""
-
-    texts: SlotTexts
-    clean: list[str]
-    labels: Ids
-
-
 def table3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Identify the authors of private texts: each draw of the noise on the same splits."""
     if setting["data"] in PAN and setting["data"] not in run.sets:
         raise MissingDataError(f"The data set {setting['data']}", GET_PAN)
     lexicon = lexicon_of(run, setting)
-    data = run.once(("authors", setting["data"], lexicon.fingerprint), lambda: _read(run, setting))
+    key = ("authors", setting["data"], lexicon.fingerprint)
+    texts, labels = run.once(key, lambda: _read(run, setting))
+    clean = texts.joined(texts.flat)
     name = setting["mechanism"]
     replacer = _replacer(run, setting, PROTOCOLS[setting["protocol"]])
-    draws = [data.clean]
+    draws = [clean]
     if name != "no noise":
         count = range(run.pick(quick=2, full=3))
-        draws = [data.texts.joined(replacer.words_of(data.texts, rng)) for _ in count]
-    rights = np.array([_rights(run, setting, data, private) for private in draws])
-    tested = len(random_splits(data.labels, TESTED, 1, seeded_rng(0))[0].test)
+        draws = [texts.joined(replacer.words_of(texts, rng)) for _ in count]
+    rights = np.array([_rights(run, setting, clean, labels, private) for private in draws])
+    tested = len(random_splits(labels, TESTED, 1, seeded_rng(0))[0].test)
     (correct, *_) = jointly("correct", rights, shared=TESTED / (1.0 - TESTED))
     yield correct
     yield Measurement("tested", tested)
     yield from jointly("accuracy", rights / tested, shared=TESTED / (1.0 - TESTED))
-    yield Measurement("majority", float(np.bincount(data.labels).max()) / len(data.labels))
+    yield Measurement("majority", float(np.bincount(labels).max()) / len(labels))
     if name == "no noise":
         yield from floor_shares(name, len(lexicon))
         return
@@ -250,22 +243,22 @@ def table3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     yield Measurement("share_in_clear", replacer.in_clear)
 
 
-def _rights(run: Run, setting: Setting, data: _Authors, private: list[str]) -> list[int]:
+def _rights(
+    run: Run, setting: Setting, clean: list[str], labels: Ids, private: list[str]
+) -> list[int]:
     """Return how many authors are named on each split; clean texts are learnt once in a run."""
     marks, times = setting["punctuation"], run.pick(quick=2, full=SPLIT_TIMES)
     read = [plain(text, punctuation=marks) for text in private]
     if setting["attacker"] == "adaptive":
-        return authors_named(koppel_attackers(read, data.labels, times), read, data.labels)
+        return authors_named(koppel_attackers(read, labels, times), read, labels)
     static = run.once(
         ("koppel", setting["data"], marks),
-        lambda: koppel_attackers(
-            [plain(text, punctuation=marks) for text in data.clean], data.labels, times
-        ),
+        lambda: koppel_attackers([plain(text, punctuation=marks) for text in clean], labels, times),
     )
-    return authors_named(static, read, data.labels)
+    return authors_named(static, read, labels)
 
 
-def _read(run: Run, setting: Setting) -> _Authors:
+def _read(run: Run, setting: Setting) -> tuple[SlotTexts, Ids]:
     """Read the texts of authors with enough of them; cut books into parts."""
     data = run.data(setting["data"])
     words, most = run.pick(quick=(100, 4), full=(250, 8))
@@ -283,9 +276,7 @@ def _read(run: Run, setting: Setting) -> _Authors:
     chosen = [i for i, author in enumerate(authors) if author in few]
     names = {name: number for number, name in enumerate(few)}
     read = SlotTexts([texts[i] for i in chosen], lexicon_of(run, setting))
-    return _Authors(
-        read, read.joined(read.flat), np.array([names[authors[i]] for i in chosen], dtype=np.int64)
-    )
+    return read, np.array([names[authors[i]] for i in chosen], dtype=np.int64)
 
 
 # Table VI: eight tasks on texts whose slots, words of rare transitions, are private.

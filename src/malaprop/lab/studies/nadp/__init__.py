@@ -335,20 +335,16 @@ def _kept(run: Run, setting: Setting, channel: Channel, epsilon: float) -> float
 def _epsilon(run: Run, setting: Setting) -> float:
     """Return the ε that a mechanism is run at, under the control of a setting."""
     epsilon = float(setting["epsilon"])
-    if setting.get("control") == "equal share kept":
-        return _matched(run, setting)
-    if setting.get("control") == "equal Euclidean ε":
-        return epsilon**2 / channel_of(run, setting).guarantee.in_metric("euclidean").epsilon
-    return epsilon
 
-
-def _matched(run: Run, setting: Setting) -> float:
-    """Return the ε at which a mechanism keeps as many words as the published NADP."""
-
-    def search() -> float:
+    def as_many_kept_as_published() -> float:
         model = channel_of(run, {**_PUBLISHED, "epsilon": setting["epsilon"]})
         words = run.pick(quick=100, full=500)
         target = share_kept(model, words, seeded_rng(_SEED))
         return epsilon_for_kept(lambda epsilon: channel_of(run, setting, epsilon), target, words)
 
-    return run.once(("matched", setting["mechanism"], setting["epsilon"]), search)
+    if setting.get("control") == "equal share kept":
+        key = ("matched", setting["mechanism"], epsilon)
+        return run.once(key, as_many_kept_as_published)
+    if setting.get("control") == "equal Euclidean ε":
+        return epsilon**2 / channel_of(run, setting).guarantee.in_metric("euclidean").epsilon
+    return epsilon

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -374,8 +375,4 @@ def _training_part(data: LabelledTexts, seed: int) -> LabelledTexts:
         labels = np.unique(np.array(data.labels), return_inverse=True)[1]
         rng = np.random.default_rng(seed)
         places = random_splits(labels, _TEXT_TEST, 1, rng)[0].train.tolist()
-    return LabelledTexts(
-        name=data.name,
-        texts=tuple(data.texts[place] for place in places),
-        labels=tuple(data.labels[place] for place in places),
-    )
+    return replace(data.rows(places), splits=())
