@@ -21,7 +21,6 @@ On the command line:  malaprop lexicon train-poincare
 
 import hashlib
 import math
-import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -40,6 +39,7 @@ from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.errors import LexiconError, OutputError, checked_number, require_whole
 from malaprop.privacy.metrics import conformal
 from malaprop.privacy.progress import Progress, report
+from malaprop.private_files import atomic_write
 
 LIMIT = 1.0 - 1e-5
 """The largest norm of a trained vector."""
@@ -301,10 +301,8 @@ class _State:
 
     def save(self, path: Path, fingerprint: str) -> None:
         """Replace a file, from which the training with that fingerprint can resume."""
-        part = path.with_name(f"{path.name}.part")
-        with part.open("wb") as file:
-            np.savez(file, token=np.array(fingerprint), **vars(self))
-        os.replace(part, path)
+        with atomic_write(path) as part:
+            np.savez(part, token=np.array(fingerprint), **vars(self))
 
     @classmethod
     def load(cls, path: Path, fingerprint: str, shape: tuple[int, int]) -> "_State | None":
@@ -456,13 +454,7 @@ def train_lexicon(
     """
     folder, checkpoint = check_training(name, resume=resume, force=force)
     digests = {path.name: store.digest_of(path) for path in sources}
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        vectors = train(
-            hierarchy, settings, checkpoint=checkpoint, resume=resume, progress=progress
-        )
-    except OSError as error:
-        raise OutputError(f"{checkpoint} cannot be written: {error.strerror}") from None
+    vectors = train(hierarchy, settings, checkpoint=checkpoint, resume=resume, progress=progress)
     store.write(
         folder,
         [(hierarchy.words, vectors)],

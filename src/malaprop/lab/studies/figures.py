@@ -236,11 +236,9 @@ class _GrowingTable(Source):
         self._known = np.zeros(len(channel.lexicon), dtype=bool)
 
     def vectors(self, ids: Ids) -> Floats:
-        """Return the noisy vector of each word."""
         return self._with(ids)[ids]
 
     def centroids(self, corpus: Corpus) -> Floats:
-        """Return the mean noisy vector of each text's words."""
         return corpus.means(self._with(corpus.ids))
 
     def _with(self, ids: Ids) -> Floats:

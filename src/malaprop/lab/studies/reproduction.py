@@ -16,6 +16,7 @@ from malaprop.lab.studies.study import Item, Line, Measurement, Setting, Study, 
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.errors import DataError, MalapropError, MissingExtraError, ParameterError
 from malaprop.privacy.randomness import seeded_rng
+from malaprop.private_files import atomic_write
 
 if TYPE_CHECKING:
     from malaprop.lab.datasets.entries import Dataset
@@ -54,12 +55,9 @@ class Cells:
 
     def keep(self, key: Mapping[str, Any], figures: Iterable[Measurement]) -> None:
         """Keep the figures of a cell."""
-        path = self._path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(f".{os.getpid()}.part")
         value = {"key": json.loads(_text(key)), "figures": [asdict(figure) for figure in figures]}
-        part.write_text(json.dumps(value, ensure_ascii=False), "utf-8")
-        part.replace(path)
+        with atomic_write(self._path(key)) as part:
+            part.write_text(json.dumps(value, ensure_ascii=False), "utf-8")
 
     def _path(self, key: Mapping[str, Any]) -> Path:
         return self.folder / str(key["study"]) / f"{_digest(key)[:32]}.json"

@@ -344,10 +344,14 @@ def _plot(spec: Mapping[str, Any], lines: Sequence[Line]) -> str:
     def paint(axes: Any) -> None:
         for place, (label, own) in enumerate(series.items()):
             own = sorted(own, key=lambda line: float(line.setting[x]))
-            look, dashes = _look(place), _DASHES[place // len(COLOURS) % 2]
+            # Beyond the colours, other pairs of a colour and a mark.
+            again, colour = divmod(place, len(COLOURS))
+            look = {"color": COLOURS[colour], "marker": _MARKS[(place + again) % len(_MARKS)]}
             places, ours = [line.setting[x] for line in own], [line.ours for line in own]
             errors = [2.0 * (line.error or 0.0) for line in own]
-            axes.errorbar(places, ours, yerr=errors, label=label, ms=4, ls=dashes, **look)
+            axes.errorbar(
+                places, ours, yerr=errors, label=label, ms=4, ls=_DASHES[again % 2], **look
+            )
             numbers = [line for line in own if isinstance(line.paper, int | float)]
             printed = [(line.setting[x], line.paper) for line in numbers]
             if printed:
@@ -364,13 +368,6 @@ def _plot(spec: Mapping[str, Any], lines: Sequence[Line]) -> str:
             axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5))
 
     return smaller(drawn(paint))
-
-
-def _look(place: int) -> dict[str, str]:
-    """Return the colour and the mark of a series; beyond the colours, other pairs of both."""
-    again = place // len(COLOURS)
-    colour, mark = COLOURS[place % len(COLOURS)], _MARKS[(place + again) % len(_MARKS)]
-    return {"color": colour, "marker": mark}
 
 
 def smaller(svg: str) -> str:

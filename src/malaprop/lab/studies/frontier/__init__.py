@@ -74,6 +74,18 @@ def some_rows(run: Run, name: str) -> Any:
     return run.once(("some", name), lambda: data.rows(range(0, len(data), step)))
 
 
+def numbers_of(run: Run) -> dict[str, int]:
+    """Return how many things of each kind a run measures, for the page to say."""
+    return {
+        **{name: rows_of(run, name) for name in _ROWS},
+        "words": lexicon_words(run),
+        "runs": _KEPT_RUNS,
+        "nearest": _NEAREST_OF,
+        "draws": noise_draws(run),
+        "splits": SPLIT_TIMES,
+    }
+
+
 # What an observer recovers of words, with and without context, over several draws of noise.
 
 
@@ -157,10 +169,8 @@ def _authors_of(run: Run) -> tuple[list[str], Ids]:
 # What a mechanism promises, and how often the words of the lexicon stay.
 
 
-KEPT_RUNS: Final = 100
-"""How often a word is drawn for N_w where there is no law."""
-NEAREST_OF: Final = 300
-"""How many words the median loss between a word and its nearest one is over."""
+_KEPT_RUNS = 100  # times that a word is drawn for N_w where there is no law
+_NEAREST_OF = 300  # words that the median loss between a word and its nearest one is over
 
 
 def lexicon_words(run: Run) -> int:
@@ -172,7 +182,7 @@ def _kept_words(run: Run, channel: Channel, rng: Generator) -> Iterator[Measurem
     """Measure N_w of words spread over the lexicon: exactly if there is a law, else by runs."""
     lexicon = channel.lexicon
     ids = word_ids(lexicon, min(lexicon_words(run), len(lexicon)))
-    values = statistics_of(channel, ids, "kept", KEPT_RUNS, rng)
+    values = statistics_of(channel, ids, "kept", _KEPT_RUNS, rng)
     yield from summary_of("kept_of_lexicon", values, p95=95, max=100)
 
 
@@ -186,7 +196,7 @@ def _promised(lexicon: Lexicon, guarantee: Guarantee) -> Iterator[Measurement]:
     if euclidean.kind is Kind.METRIC:
         yield Measurement("euclidean_epsilon", euclidean.epsilon)
         guarantee = euclidean
-    ids = word_ids(lexicon, min(NEAREST_OF, len(lexicon)))
+    ids = word_ids(lexicon, min(_NEAREST_OF, len(lexicon)))
     near = nearest_words(lexicon, 2)[ids]
     others = np.where(near[:, 0] == ids, near[:, 1], near[:, 0])
     if guarantee.metric == "euclidean":

@@ -8,15 +8,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, Final
 
-from malaprop.lab.studies.figures import SPLIT_TIMES
-from malaprop.lab.studies.frontier import (
-    KEPT_RUNS,
-    NEAREST_OF,
-    RECOMMENDED,
-    lexicon_words,
-    noise_draws,
-    rows_of,
-)
+from malaprop.lab.studies.frontier import RECOMMENDED, numbers_of
 from malaprop.lab.studies.frontier.curves import (
     BETTER,
     LOSS,
@@ -53,14 +45,7 @@ def frontier_page(lines: Sequence[Line], *, brief: bool = False) -> Page:
     own, run, bounds = curves(lines), Run(quick=lines[0].quick), floors(lines)
     levels = at_levels(own)
     judged = verdicts(levels)
-    numbers = {
-        **{name: rows_of(run, name) for name in ("mr", "attacked", "stsb", "men")},
-        "words": lexicon_words(run),
-        "runs": KEPT_RUNS,
-        "nearest": NEAREST_OF,
-        "draws": noise_draws(run),
-        "splits": SPLIT_TIMES,
-    }
+    numbers = numbers_of(run)
     title = "utility against ε and against the share of words recovered"
     picture = (Plot(partial(_plot, own, bounds), title), TEXTS["caption"])
     advice = Bullets(

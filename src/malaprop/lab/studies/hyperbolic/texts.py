@@ -179,7 +179,6 @@ class _SlotSource(Source):
         self._index, self._replacer, self._cut = space.index, replacer, cut
 
     def centroids(self, corpus: Corpus) -> Floats:
-        """Return the mean vector of each private text's words, of those that have one."""
         from scipy.sparse import csr_matrix
 
         if id(corpus) not in self._cut:  # the task holds its corpora as long as it runs
