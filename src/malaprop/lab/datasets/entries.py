@@ -29,6 +29,8 @@ class DataFile:
 
     name: str
     """The name that it is kept by."""
+    dataset: str = ""
+    """The name of its data set."""
     sha256: str
     size: int
     """How many bytes it has, exactly."""
@@ -49,6 +51,11 @@ class DataFile:
         if self.pip:
             return f"pip {self.pip}"
         return f"npm {self.npm}" if self.npm else self.url or self.page
+
+    @property
+    def path(self) -> Path:
+        """Where it is kept."""
+        return datasets_folder() / self.dataset / self.name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +97,7 @@ def catalogue() -> Mapping[str, Dataset]:
     entries = {}
     for name, entry in tomllib.loads(CATALOGUE.read_text("utf-8")).items():
         shared = {key: entry.pop(key) for key in ("url", "pip", "npm", "page") if key in entry}
-        files = tuple(DataFile(**shared | file) for file in entry.pop("files"))
+        files = tuple(DataFile(dataset=name, **shared | file) for file in entry.pop("files"))
         entries[name] = Dataset(name=name, files=files, **entry)
     return MappingProxyType(entries)
 
@@ -114,39 +121,32 @@ def datasets_folder() -> Path:
     return home() / "datasets"
 
 
-def _path_of(dataset: Dataset, file: DataFile) -> Path:
-    return datasets_folder() / dataset.name / file.name
-
-
 def is_kept(dataset: Dataset) -> bool:
     """Tell whether all files of a data set are there, by name and size."""
-    paths = {_path_of(dataset, file): file.size for file in dataset.files}
-    return all(path.is_file() and path.stat().st_size == size for path, size in paths.items())
+    sizes = {file.path: file.size for file in dataset.files}
+    return all(path.is_file() and path.stat().st_size == size for path, size in sizes.items())
 
 
 def kept_files(dataset: Dataset) -> dict[str, Path]:
     """Return the checked files of a data set, by name; say how to get it if one is missing."""
-    paths = {file.name: _path_of(dataset, file) for file in dataset.files}
     for file in dataset.files:
-        path = paths[file.name]
-        if not path.is_file():
+        if not file.path.is_file():
             raise DataError(
                 f"The data set {dataset.name} is not on this machine: run  {dataset.get_it}"
             )
-        if digest_of(path) != file.sha256:
+        if digest_of(file.path) != file.sha256:
             raise DataError(
-                f"{path} is not the file that was kept: somebody changed it. Remove it, and run  "
-                f"{dataset.get_it}"
+                f"{file.path} is not the file that was kept: somebody changed it. Remove it, and "
+                f"run  {dataset.get_it}"
             )
-    return paths
+    return {file.name: file.path for file in dataset.files}
 
 
-def keep(dataset: Dataset, file: DataFile, source: BinaryIO, origin: str) -> Path:
+def keep(file: DataFile, source: BinaryIO, origin: object) -> Path:
     """Copy a file to its place, for the user alone, unless its digest is not the catalogue's."""
-    path = _path_of(dataset, file)
-    private_folder(path.parent)
+    private_folder(file.path.parent)
     digest, size = hashlib.sha256(), 0
-    with atomic_write(path) as part:
+    with atomic_write(file.path) as part:
         with open(create(part), "wb") as target:
             while size <= file.size and (block := source.read(_AT_ONCE)):
                 target.write(block)
@@ -159,7 +159,7 @@ def keep(dataset: Dataset, file: DataFile, source: BinaryIO, origin: str) -> Pat
                 f"{file.name} from {origin} is not the file of the catalogue: its SHA-256 or its "
                 f"size differs ({file.size:,} bytes are expected). It was not kept."
             )
-    return path
+    return file.path
 
 
 def private_folder(folder: Path) -> None:
