@@ -13,7 +13,7 @@ from malaprop.lab.studies.reproduction import VECTORS, Run
 from malaprop.lab.studies.study import Line, Measurement, Setting
 from malaprop.measure.word_statistics import Draws, Options, Similarity, registry, statistics_of
 from malaprop.mechanisms.laplace import Laplace
-from malaprop.privacy import metrics
+from malaprop.mechanisms.poincare_metropolis import MetropolisWalk
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel, LawChannel
 from malaprop.privacy.estimate import word_ids
@@ -49,25 +49,14 @@ def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
             yield Measurement("density", float(density(place, epsilon)), {"x": place})
     yield Measurement("mass", float(sums[-1]))
     walks = run.pick(quick=200, full=1000)
-    drawn = np.sort(np.linalg.norm(_walk(walks, dimension, setting["sigma"], epsilon, rng), axis=1))
+    walk = MetropolisWalk(epsilon=epsilon, steps=_STEPS, spread=setting["sigma"])
+    drawn = np.sort(np.linalg.norm(walk._walk((walks, dimension), rng), axis=1))
     expected = np.interp(drawn, radii, sums / sums[-1])
     empirical = np.arange(1, walks + 1) / walks
     apart = np.maximum(np.abs(empirical - expected), np.abs(empirical - 1.0 / walks - expected))
     error = 0.5 / math.sqrt(walks)
     yield Measurement("ks_distance", float(apart.max()), error=error, freedom=walks - 1)
     yield Measurement("never_moved", float(np.mean(drawn == 0.0)))
-
-
-def _walk(rows: int, dimension: int, sigma: float, epsilon: float, rng: Generator) -> Floats:
-    """Return the places of Algorithm 2's walk, in any dimension."""
-    places, scores = np.zeros((rows, dimension)), np.zeros(rows)
-    for _ in range(_STEPS):
-        proposed = metrics.lower(places + sigma * rng.standard_normal(places.shape))
-        norms = np.minimum(np.linalg.norm(proposed, axis=1), metrics.EDGE)
-        reached = -2.0 * epsilon * np.arctanh(norms)
-        accepted = np.log(rng.random(rows)) <= reached - scores
-        places[accepted], scores[accepted] = proposed[accepted], reached[accepted]
-    return places
 
 
 def is_within_four_errors(line: Line) -> bool:
