@@ -42,26 +42,26 @@ from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.randomness import seeded_rng
 from malaprop.privatizer import Privatizer
 
-# The texts and pairs that all mechanisms share, and how often noise is drawn.
+# How much is measured. The texts and pairs are those of all mechanisms.
 
 
-_ROWS: Final[Mapping[str, tuple[int, int]]] = {
-    "mr": (60, 450),
-    "attacked": (25, 200),
+SIZES: Final[Mapping[str, tuple[int, int]]] = {
+    "mr": (60, 450),  # about so many rows of data sets
+    "attacked": (25, 200),  # of the reviews
     "men": (100, 700),
     "stsb": (40, 250),
+    "draws": (2, 5),  # of the noise, for each figure
+    "splits": (SPLIT_TIMES, SPLIT_TIMES),
+    "words": (20, 100),  # of the lexicon, that N_w is measured for
+    "runs": (100, 100),  # of a word, for N_w where there is no law
+    "nearest": (300, 300),  # words that the median loss to the nearest word is over
 }
-"""How many rows of a data set are used, about: in a quick run, and in a full one."""
+"""How many are measured: in a quick run, and in a full one."""
 
 
-def noise_draws(run: Run) -> int:
-    """Return how often noise is drawn for each figure."""
-    return run.pick(quick=2, full=5)
-
-
-def rows_of(run: Run, name: str) -> int:
-    """Return how many rows of a data set are used, about; `attacked` are reviews."""
-    quick, full = _ROWS[name]
+def size_of(run: Run, name: str) -> int:
+    """Return how many of something a run measures."""
+    quick, full = SIZES[name]
     return run.pick(quick=quick, full=full)
 
 
@@ -70,20 +70,8 @@ def some_rows(run: Run, name: str) -> Any:
     data = run.data(name)
     if name == "stsb":
         data = data.part("test")
-    step = max(1, len(data) // rows_of(run, name))
+    step = max(1, len(data) // size_of(run, name))
     return run.once(("some", name), lambda: data.rows(range(0, len(data), step)))
-
-
-def numbers_of(run: Run) -> dict[str, int]:
-    """Return how many things of each kind a run measures, for the page to say."""
-    return {
-        **{name: rows_of(run, name) for name in _ROWS},
-        "words": lexicon_words(run),
-        "runs": _KEPT_RUNS,
-        "nearest": _NEAREST_OF,
-        "draws": noise_draws(run),
-        "splits": SPLIT_TIMES,
-    }
 
 
 # What an observer recovers of words, with and without context, over several draws of noise.
@@ -97,13 +85,13 @@ def _attacked(run: Run, privatizer: Privatizer, rng: Generator) -> Iterator[Meas
 
     All draws are attacked with the same knowledge.
     """
-    texts = list(some_rows(run, "mr").texts)[: rows_of(run, "attacked")]
+    texts = list(some_rows(run, "mr").texts)[: size_of(run, "attacked")]
     lexicon, channel = privatizer.lexicon, privatizer.channel
     model = model_for(run.sets.get("bigrams"), lexicon, needed=True)  # or the one that ships
     prior = prior_of(model, len(lexicon))
     known = likelihoods_of(channel, prior, run.pick(quick=1000, full=10_000), rng)
     similarity, rows = Similarity(lexicon), []
-    for _ in range(noise_draws(run)):
+    for _ in range(size_of(run, "draws")):
         draws = privatizer.word_draws(texts)
         check_corpus(model, draws.secret, draws.lengths)
         seen = Seen(
@@ -139,7 +127,7 @@ def _attributed(run: Run, private: Private, noisy: bool = True) -> Iterator[Meas
     """
     texts, labels = _authors_of(run)
     tested = len(random_splits(labels, TESTED, 1, seeded_rng(0))[0].test)
-    draws = [private(texts) for _ in range(noise_draws(run) if noisy else 1)]
+    draws = [private(texts) for _ in range(size_of(run, "draws") if noisy else 1)]
     for marks, ending in ((True, ""), (False, "_no_marks")):
         clean = [plain(text, punctuation=marks) for text in texts]
         read = [[plain(text, punctuation=marks) for text in each] for each in draws]
@@ -169,24 +157,15 @@ def _authors_of(run: Run) -> tuple[list[str], Ids]:
 # What a mechanism promises, and how often the words of the lexicon stay.
 
 
-_KEPT_RUNS = 100  # times that a word is drawn for N_w where there is no law
-_NEAREST_OF = 300  # words that the median loss between a word and its nearest one is over
-
-
-def lexicon_words(run: Run) -> int:
-    """Return how many words of the lexicon N_w is measured for."""
-    return run.pick(quick=20, full=100)
-
-
 def _kept_words(run: Run, channel: Channel, rng: Generator) -> Iterator[Measurement]:
     """Measure N_w of words spread over the lexicon: exactly if there is a law, else by runs."""
     lexicon = channel.lexicon
-    ids = word_ids(lexicon, min(lexicon_words(run), len(lexicon)))
-    values = statistics_of(channel, ids, "kept", _KEPT_RUNS, rng)
+    ids = word_ids(lexicon, min(size_of(run, "words"), len(lexicon)))
+    values = statistics_of(channel, ids, "kept", size_of(run, "runs"), rng)
     yield from summary_of("kept_of_lexicon", values, p95=95, max=100)
 
 
-def _promised(lexicon: Lexicon, guarantee: Guarantee) -> Iterator[Measurement]:
+def _promised(run: Run, lexicon: Lexicon, guarantee: Guarantee) -> Iterator[Measurement]:
     """State the guarantee, and its bound between a word and its nearest one, the median."""
     delta = f", δ = {guarantee.delta:.2g}" if guarantee.delta else ""
     yield Measurement("guarantee", f"{guarantee.kind.value}, {guarantee.metric}{delta}")
@@ -196,7 +175,7 @@ def _promised(lexicon: Lexicon, guarantee: Guarantee) -> Iterator[Measurement]:
     if euclidean.kind is Kind.METRIC:
         yield Measurement("euclidean_epsilon", euclidean.epsilon)
         guarantee = euclidean
-    ids = word_ids(lexicon, min(_NEAREST_OF, len(lexicon)))
+    ids = word_ids(lexicon, min(size_of(run, "nearest"), len(lexicon)))
     near = nearest_words(lexicon, 2)[ids]
     others = np.where(near[:, 0] == ids, near[:, 1], near[:, 0])
     if guarantee.metric == "euclidean":
@@ -215,7 +194,7 @@ def _served(run: Run, subject: Any, rng: Generator) -> Iterator[Measurement]:
     """Do all tasks with the words of a subject, with fresh noise each time."""
     release = None if isinstance(subject, Subject) else "words"
     options: dict[str, Any] = {"floors": False, "rng": rng, "release": release}
-    options["repeats"] = noise_draws(run)
+    options["repeats"] = size_of(run, "draws")
 
     def correlated(measure: str, task: str, data: str) -> Iterator[Measurement]:
         result = tasks.run(task, subject, data=some_rows(run, data), **options)
@@ -223,7 +202,7 @@ def _served(run: Run, subject: Any, rng: Generator) -> Iterator[Measurement]:
 
     def trained() -> Iterator[Measurement]:
         own = subject_of(subject, release=release)
-        scores = classified(_problem(run, own.space), own, ["accuracy"], noise_draws(run), rng)
+        scores = classified(_problem(run, own.space), own, ["accuracy"], size_of(run, "draws"), rng)
         yield from (one for one in scores if one.measure == "accuracy")
 
     words = correlated("word_similarity", "similarity", "men")
@@ -260,7 +239,7 @@ def frontier(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement
     yield from _served(run, privatizer.channel, rng)
     yield from there_or_missing(_AUTHORS, _attributed(run, privatizer.texts))
     yield from _kept_words(run, privatizer.channel, rng)
-    yield from _promised(lexicon, privatizer.channel.guarantee)
+    yield from _promised(run, lexicon, privatizer.channel.guarantee)
     yield Measurement("share_in_clear", share_in_clear(privatizer.channel))
 
 

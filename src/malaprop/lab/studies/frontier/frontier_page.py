@@ -8,7 +8,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, Final
 
-from malaprop.lab.studies.frontier import RECOMMENDED, numbers_of
+from malaprop.lab.studies.frontier import RECOMMENDED, SIZES, size_of
 from malaprop.lab.studies.frontier.curves import (
     BETTER,
     LOSS,
@@ -45,7 +45,7 @@ def frontier_page(lines: Sequence[Line], *, brief: bool = False) -> Page:
     own, run, bounds = curves(lines), Run(quick=lines[0].quick), floors(lines)
     levels = at_levels(own)
     judged = verdicts(levels)
-    numbers = numbers_of(run)
+    numbers = {name: size_of(run, name) for name in SIZES}
     title = "utility against ε and against the share of words recovered"
     picture = (Plot(partial(_plot, own, bounds), title), TEXTS["caption"])
     advice = Bullets(
