@@ -20,7 +20,6 @@ from malaprop.private_files import atomic_write
 
 if TYPE_CHECKING:
     from malaprop.lab.datasets.entries import Dataset
-    from malaprop.lab.datasets.readers import WordVectors
 
 
 # Cells that were measured before, kept in the user's cache folder, a file each.
@@ -160,33 +159,20 @@ class Run:
         """
         if name in self.lexicons:
             return self.lexicons[name]
-        if entry := _vectors_named(name):
-            return self.once(("lexicon", name), lambda: self._with_vectors(entry))
+        if _vectors_named(name):  # which are large, and not held
+            words = self.lexicon().words
+            made: Lexicon = self.once(("lexicon", name), lambda: _loaded(name).lexicon(words))
+            return made
         try:
             return self.once(("lexicon", name), lambda: Lexicon.open(name))
         except ParameterError:
             raise MissingDataError(f"The lexicon {name}", VECTORS.get(name, "")) from None
 
-    def _with_vectors(self, entry: "Dataset") -> Lexicon:
-        from malaprop.lab.datasets import load
-        from malaprop.lab.datasets.entries import is_kept
-
-        if not is_kept(entry):
-            raise MissingDataError(f"The data set {entry.name}", entry.get_it)
-        vectors: WordVectors = load(entry.name)  # large, and not held
-        return vectors.lexicon(self.lexicon().words)
-
     def data(self, name: str) -> Any:
         """Load a data set, once in a run; if it is not there, say which command gets it."""
         if name in self.sets:
             return self.sets[name]
-        from malaprop.lab.datasets import load
-        from malaprop.lab.datasets.entries import dataset_named, is_kept
-
-        entry = dataset_named(name)
-        if not is_kept(entry):
-            raise MissingDataError(f"The data set {name}", entry.get_it, data=name)
-        return self.once(("data", name), lambda: load(name))
+        return self.once(("data", name), lambda: _loaded(name))
 
     def lacking(self, name: str) -> str | None:
         """Return the command that gets a data set; None if it is there, or none is named."""
@@ -224,6 +210,16 @@ class Run:
             return self.lexicon(name).fingerprint
         except MalapropError:
             return ""
+
+
+def _loaded(name: str) -> Any:
+    from malaprop.lab.datasets import load
+    from malaprop.lab.datasets.entries import dataset_named, is_kept
+
+    entry = dataset_named(name)
+    if not is_kept(entry):
+        raise MissingDataError(f"The data set {name}", entry.get_it, data=name)
+    return load(name)
 
 
 def _vectors_named(name: str) -> "Dataset | None":
