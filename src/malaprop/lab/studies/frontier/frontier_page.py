@@ -243,7 +243,7 @@ def _advice(all_curves: Sequence[Curve], levels: Levels, judged: Verdicts) -> It
         curve.mechanism for curve in all_curves if any(LOSS in p.figures for p in curve.points)
     }
     for measure, by_level in judged.items():
-        if counts[measure].lead < 0:
+        if counts[measure].lead < 0 and RECOMMENDED in bounded:
             yield from _instead(measure, by_level, bounded)
     yield (
         "Which ε: choose the share of words that an observer may recover, and take the ε of "
