@@ -31,13 +31,18 @@ def test_noise_moves_the_accuracy_from_the_ceiling_to_the_floors(
     lexicon: Lexicon, model: str
 ) -> None:
     scored = task(lexicon, model)
-    little = scored(Privatizer(lexicon, TEM(epsilon=30.0), rng=seeded_rng(1)))
-    much = scored(Privatizer(lexicon, TEM(epsilon=1e-6), rng=seeded_rng(1)))
-    assert [result.tested for result in little] == ["clean", "private"]
-    assert little[0].ceiling.value == little[0].value == little[1].value == 1.0
-    assert much[1].value < 0.75
-    assert much[1].floors["random_words"].value < 0.75
-    assert much[0].floors["majority"].value == 0.5
+    little, much = (
+        scored.scores(private_copies(private, TEXTS, scored.runs)).accuracy
+        for private in (
+            Privatizer(lexicon, TEM(epsilon=epsilon), rng=seeded_rng(1)) for epsilon in (30.0, 1e-6)
+        )
+    )
+    assert list(little) == ["clean", "private"]
+    assert scored.unprotected.accuracy["clean"].value == 1.0
+    assert little["clean"].value == little["private"].value == 1.0
+    assert much["private"].value < 0.75
+    assert scored.random_words["private"].value < 0.75
+    assert scored.majority.value == 0.5
 
 
 def test_random_words_still_have_the_length_of_texts(lexicon: Lexicon) -> None:
@@ -59,9 +64,11 @@ def test_each_run_has_a_private_copy_and_a_split_of_its_own(lexicon: Lexicon) ->
         seen.append(len(texts))
         return [text.replace("good", "bad") for text in texts]
 
-    first, _ = scored(swapped)
+    copies = private_copies(swapped, TEXTS, scored.runs)
     assert seen == [120, 120]
-    assert first.to_dict()["floors"]["majority"]["value"] == 0.5
+    assert set(scored.scores(copies).accuracy) == {"clean", "private"}
+    with pytest.raises(ParameterError, match="one private copy of all texts for each run"):
+        scored.scores(copies[:1])
 
 
 def test_random_splits_keep_the_shares_of_classes(lexicon: Lexicon) -> None:

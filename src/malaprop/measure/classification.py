@@ -20,7 +20,7 @@ from malaprop.privacy.errors import (
     several_texts,
 )
 from malaprop.privacy.estimate import Estimate
-from malaprop.privacy.progress import Progress, report, stage
+from malaprop.privacy.progress import Progress, report
 from malaprop.privacy.randomness import checked_rng, secure_rng
 from malaprop.privatizer import Privatizer
 from malaprop.text.missing import is_missing
@@ -185,59 +185,6 @@ def plain_value(value: Any) -> Any:
     return value.to_dict() if isinstance(value, Estimate) else value
 
 
-@dataclass(frozen=True, kw_only=True)
-class TaskResult:
-    """How well private texts serve a task, beside what useless and what clean texts reach."""
-
-    task: str
-    """The name of the task, such as `classification`."""
-    measure: str
-    """What is measured, such as `accuracy`."""
-    model: str
-    """The model that does the task; empty if none is trained."""
-    tested: str
-    """Which texts the model is tested on: `clean` or `private`; empty if there is no choice."""
-    score: Estimate
-    """The figure with private texts."""
-    floors: Mapping[str, Estimate]
-    """What is reached without useful text, by name: `random_words`, `majority`."""
-    ceiling: Estimate
-    """What is reached with clean texts: the figure without protection."""
-    runs: str
-    """What the runs differ in, and what the intervals therefore cover."""
-
-    @property
-    def value(self) -> float:
-        """The mean figure with private texts."""
-        return self.score.value
-
-    @property
-    def spread(self) -> float:
-        """The standard deviation between runs."""
-        return self.score.spread
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """A 95 % interval of the mean figure."""
-        return self.score.interval
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON: all fields, and those of `score`."""
-        plain: dict[str, Any] = {}
-        for name, value in vars(self).items():
-            own = {"unprotected" if name == "ceiling" else name: plain_value(value)}
-            plain |= self.score.to_dict() if name == "score" else own
-        return plain
-
-    def __str__(self) -> str:
-        low, high = self.interval
-        floors = ", ".join(f"{name} {floor.value:.3f}" for name, floor in self.floors.items())
-        return (
-            f"{self.measure} {self.value:.3f} ({low:.3f} to {high:.3f}); "
-            f"unprotected {self.ceiling.value:.3f}; {floors}"
-        )
-
-
 _FEWEST_TEXTS = 20
 _FEWEST_OF_CLASS = 5
 _MOST_CLASSES = 100  # beyond that, it is no column of classes, and models grow large
@@ -339,8 +286,6 @@ class Classification:
     words leave as it is. `rng` draws splits and random words.
     """
 
-    name = "classification"
-
     def __init__(
         self,
         texts: Sequence[str],
@@ -399,34 +344,11 @@ class Classification:
         copies = private_copies(self._random, self.texts, self.runs)
         return self._scored(map(self._model.features, copies), []).accuracy
 
-    def __call__(
-        self, private: Privatizer | Rewrite, progress: Progress | None = None
-    ) -> tuple[TaskResult, TaskResult]:
-        """Return the results with a privatizer's texts: tested on clean texts, and on private ones.
-
-        Anything that returns a private text for each text will do for a privatizer.
-        """
-        copies = private_copies(private, self.texts, self.runs, stage(progress, 0, 2))
-        scores = self.scores(copies, stage(progress, 1, 2)).accuracy
-
-        def result(tested: str) -> TaskResult:
-            return TaskResult(
-                task=self.name,
-                measure="accuracy",
-                model=self._model.name,
-                tested=tested,
-                score=scores[tested],
-                floors={"random_words": self.random_words[tested], "majority": self.majority},
-                ceiling=self.unprotected.accuracy["clean"],
-                runs=self.about_runs,
-            )
-
-        return result("clean"), result("private")
-
     def scores(self, copies: Sequence[list[str]], progress: Progress | None = None) -> Scores:
         """Return the accuracies of models trained on private copies of the texts, one for each run.
 
-        Draw the copies with `private_copies`: several models can share them.
+        Draw the copies with `private_copies`: several models can share them. Tested on private
+        texts, a model has the copy of its own run.
         """
         if len(copies) != self.runs or any(len(copy) != len(self.texts) for copy in copies):
             raise ParameterError("There must be one private copy of all texts for each run.")

@@ -30,7 +30,7 @@ from malaprop.lab.tasks.sources import (
     subject_of,
     unprotected,
 )
-from malaprop.measure.classification import TaskResult
+from malaprop.measure.classification import plain_value
 from malaprop.privacy.errors import DataError, ParameterError, made_with, type_name
 from malaprop.privacy.estimate import Estimate
 from malaprop.privacy.metrics import MetricSpace
@@ -134,30 +134,73 @@ def task_with(name: str, options: Mapping[str, Any]) -> Task:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BenchmarkResult(TaskResult):
-    """How well a task of the registry went, with all its measures and bounds.
+class BenchmarkResult:
+    """How well a task of the registry went, beside what useless and what clean data reach."""
 
-    `score` is the task's own measure. The bounds are in `floors` and `ceiling`: `random_table`, a
-    random vector for each word; `random_words`, any word for each place; `majority`, the commonest
-    answer; without noise.
-    """
-
+    task: str
+    """The name of the task, such as `classify`."""
+    measure: str
+    """What is measured, such as `accuracy`."""
+    model: str
+    """The model that does the task; empty if none is trained."""
+    tested: str
+    """Which texts the model is tested on: `clean` or `private`; empty if there is no choice."""
+    score: Estimate
+    """The task's own measure with noise."""
+    floors: Mapping[str, Estimate]
+    """What is reached without useful data: `random_table`, a random vector for each word;
+    `random_words`, any word for each place; `majority`, the commonest answer."""
+    ceiling: Estimate
+    """What is reached without noise."""
+    runs: str
+    """What the runs differ in, and what the intervals therefore cover."""
     data: tuple[str, ...]
     """The names of the data sets."""
     subject: str
     """What the task was run on."""
     over: str
     """What changes from one run to the next: `noise`, `splits`, `noise and splits`, `nothing`."""
-    measures: Mapping[str, Estimate] = field(default_factory=dict)
+    measures: Mapping[str, Estimate]
     """All measures, that of `score` among them."""
-    bounds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    bounds: Mapping[str, Mapping[str, float]]
     """All measures of `unprotected`, `random_table` and `random_words`; empty without floors."""
-    kept: float | None = None
+    kept: float | None
     """The share of words that came out unchanged; None if vectors were released, not words."""
-    items: int = 0
+    items: int
     """How many rows were scored."""
-    covered: float = 1.0
+    covered: float
     """Their share of all rows: the others have words that the lexicon lacks."""
+
+    @property
+    def value(self) -> float:
+        """The mean score."""
+        return self.score.value
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation between runs."""
+        return self.score.spread
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """A 95 % interval of the mean score."""
+        return self.score.interval
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values for JSON: all fields, and those of `score`."""
+        plain: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            own = {"unprotected" if name == "ceiling" else name: plain_value(value)}
+            plain |= self.score.to_dict() if name == "score" else own
+        return plain
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        floors = ", ".join(f"{name} {floor.value:.3f}" for name, floor in self.floors.items())
+        return (
+            f"{self.measure} {self.value:.3f} ({low:.3f} to {high:.3f}); "
+            f"unprotected {self.ceiling.value:.3f}; {floors}"
+        )
 
 
 def run(
