@@ -12,7 +12,6 @@ from malaprop.measure.adversaries.likelihoods import Candidates
 from malaprop.measure.adversaries.words import CANDIDATES, Seen, WordAttack
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import ParameterError
-from malaprop.privacy.progress import Progress
 
 _PIECE = 256  # words of a long text at a time
 _MARGIN = 16  # words before and after a piece that are read, too: context fades within a few
@@ -125,30 +124,25 @@ class Context(WordAttack, name="context"):
     needs_model = True
     observer = "an observer with context"
 
-    def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
-        return seen.guesses(self.candidates, _likeliest, progress)
-
-
-def _likeliest(seen: Seen, candidates: Candidates) -> Ids:
-    """Return the likeliest candidate of each place."""
-    if seen.model is None:
-        raise ParameterError("The attack context needs a 'model'.")
-    rows = candidates.rows(seen.outputs)
-    words, logs = candidates.words[rows], candidates.logs[rows]
-    if seen.reused:
-        # Each of k places with the same output, which stands for the same word, carries a k-th of
-        # the output's evidence. The contexts of all places then speak of one word.
-        keys = seen.texts * (int(seen.outputs.max(initial=0)) + 1) + seen.outputs
-        _, groups, sizes = np.unique(keys, return_inverse=True, return_counts=True)
-        counts = sizes[groups].astype(np.float64)[:, None]
-        logs = logs / counts
-    likely = np.exp(logs - logs.max(axis=1, keepdims=True))
-    belief = beliefs(seen.model, words, likely, seen.lengths)
-    best: Floats | Beliefs = belief
-    if seen.reused:
-        own = np.log(np.maximum(belief.astype(np.float64), 1e-30))
-        sums = np.zeros((len(sizes), own.shape[1]))
-        np.add.at(sums, groups, own)
-        # Each place's belief contains the prior, which must count once.
-        best = sums[groups] - (counts - 1.0) * np.log(seen.prior[words])
-    return np.asarray(words[np.arange(len(words)), best.argmax(axis=1)])
+    def likeliest(self, seen: Seen, candidates: Candidates) -> Ids:
+        if seen.model is None:
+            raise ParameterError("The attack context needs a 'model'.")
+        rows = candidates.rows(seen.outputs)
+        words, logs = candidates.words[rows], candidates.logs[rows]
+        if seen.reused:
+            # Each of k places with the same output, which stands for the same word, carries a k-th
+            # of the output's evidence. The contexts of all places then speak of one word.
+            keys = seen.texts * (int(seen.outputs.max(initial=0)) + 1) + seen.outputs
+            _, groups, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+            counts = sizes[groups].astype(np.float64)[:, None]
+            logs = logs / counts
+        likely = np.exp(logs - logs.max(axis=1, keepdims=True))
+        belief = beliefs(seen.model, words, likely, seen.lengths)
+        best: Floats | Beliefs = belief
+        if seen.reused:
+            own = np.log(np.maximum(belief.astype(np.float64), 1e-30))
+            sums = np.zeros((len(sizes), own.shape[1]))
+            np.add.at(sums, groups, own)
+            # Each place's belief contains the prior, which must count once.
+            best = sums[groups] - (counts - 1.0) * np.log(seen.prior[words])
+        return np.asarray(words[np.arange(len(words)), best.argmax(axis=1)])

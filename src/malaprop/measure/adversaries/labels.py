@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy import sparse
 
 from malaprop.measure.adversaries import (
     Attack,
@@ -136,27 +135,17 @@ def koppel(texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
     the 4-grams, a text votes for the author of the largest cosine. Koppel, Schler and Argamon,
     "Authorship attribution in the wild", Language Resources and Evaluation 45 (2011).
     """
+    require_sklearn()
+    from sklearn.feature_extraction.text import CountVectorizer  # type: ignore[import-untyped]
+
     total = Counter(gram for text in texts for gram in grams(text))
     if not total:
         raise DataError("The texts have no words to learn from.")
     columns = {gram: column for column, (gram, _) in enumerate(total.most_common(_GRAMS))}
-    counts, own = _counts(texts, columns), np.eye(int(labels.max()) + 1)[labels]
-    authors = np.asarray(counts.T @ own).T
+    counter = CountVectorizer(analyzer=grams, vocabulary=columns, dtype=np.float64)
+    authors = np.asarray(counter.transform(texts).T @ np.eye(int(labels.max()) + 1)[labels]).T
     masks = rng.random((_SUBSPACES, len(columns))) < _PART
-    return lambda others: _votes(_counts(others, columns), authors, masks)
-
-
-def _counts(texts: Sequence[str], columns: dict[str, int]) -> Any:
-    """Return how often each 4-gram occurs, as a sparse matrix with a row for each text."""
-    cells = [
-        (row, columns[gram])
-        for row, text in enumerate(texts)
-        for gram in grams(text)
-        if gram in columns
-    ]
-    rows, places = np.array(cells, dtype=np.int64).reshape(-1, 2).T
-    # The same cell several times counts several times.
-    return sparse.csr_matrix((np.ones(len(cells)), (rows, places)), (len(texts), len(columns)))
+    return lambda others: _votes(counter.transform(others), authors, masks)
 
 
 def _votes(texts: Any, authors: Floats, masks: Any) -> Ids:

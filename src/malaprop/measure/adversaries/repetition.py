@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from malaprop.measure.adversaries import option
-from malaprop.measure.adversaries.likelihoods import Candidates, Likelihoods
+from malaprop.measure.adversaries.likelihoods import Candidates
 from malaprop.measure.adversaries.words import CANDIDATES, Seen, WordAttack
-from malaprop.privacy.arrays import Floats, Ids
-from malaprop.privacy.progress import Progress
+from malaprop.privacy.arrays import Ids
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,40 +23,29 @@ class Majority(WordAttack, name="majority"):
     observer = "an observer who knows which places hold the same word"
     knows = "the observer knows which places of a text hold the same word"
 
-    def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
-        return seen.guesses(self.candidates, _likeliest, progress)
-
-
-def _likeliest(seen: Seen, candidates: Candidates) -> Ids:
-    """Return the likeliest word of each group of places."""
-    log_prior = np.log(seen.prior)
-    groups = np.unique(seen.same, return_inverse=True)[1]
-    (of_group, outputs), times = np.unique(
-        np.stack([groups, seen.outputs]), axis=1, return_counts=True
-    )
-    if seen.reused:  # the same draw again says nothing new
-        times = np.ones_like(times)
-    alone = np.bincount(of_group)[of_group] == 1
-    best = np.empty(int(groups.max(initial=-1)) + 1, dtype=np.int64)
-    # Groups whose places all have the same output.
-    rows = candidates.rows(outputs[alone])
-    words = candidates.words[rows]
-    scores = log_prior[words] + candidates.logs[rows] * times[alone][:, None]
-    best[of_group[alone]] = words[np.arange(len(words)), scores.argmax(axis=1)]
-    owners, words = _of_several(
-        of_group[~alone], outputs[~alone], times[~alone], seen.likelihoods, candidates, log_prior
-    )
-    best[owners] = words
-    return best[groups]
+    def likeliest(self, seen: Seen, candidates: Candidates) -> Ids:
+        log_prior = np.log(seen.prior)
+        groups = np.unique(seen.same, return_inverse=True)[1]
+        (of_group, outputs), times = np.unique(
+            np.stack([groups, seen.outputs]), axis=1, return_counts=True
+        )
+        if seen.reused:  # the same draw again says nothing new
+            times = np.ones_like(times)
+        alone = np.bincount(of_group)[of_group] == 1
+        best = np.empty(int(groups.max(initial=-1)) + 1, dtype=np.int64)
+        # Groups whose places all have the same output.
+        rows = candidates.rows(outputs[alone])
+        words = candidates.words[rows]
+        scores = log_prior[words] + candidates.logs[rows] * times[alone][:, None]
+        best[of_group[alone]] = words[np.arange(len(words)), scores.argmax(axis=1)]
+        several = of_group[~alone], outputs[~alone], times[~alone]
+        owners, words = _of_several(seen, candidates, *several)
+        best[owners] = words
+        return best[groups]
 
 
 def _of_several(
-    of_group: Ids,
-    outputs: Ids,
-    times: Ids,
-    likelihoods: Likelihoods,
-    candidates: Candidates,
-    log_prior: Floats,
+    seen: Seen, candidates: Candidates, of_group: Ids, outputs: Ids, times: Ids
 ) -> tuple[Ids, Ids]:
     """Return the groups with several outputs, in rising order, and the likeliest word of each."""
     # All candidates of a group's outputs, each once.
@@ -69,8 +57,8 @@ def _of_several(
     counts = np.searchsorted(of_group, owners, "right") - starts
     left = np.repeat(np.arange(len(owners)), counts)
     right = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(len(left))
-    logs = likelihoods.of_pairs(proposed[left], outputs[right])
-    scores = log_prior[proposed] + np.bincount(left, logs * times[right], len(proposed))
+    logs = seen.likelihoods.of_pairs(proposed[left], outputs[right])
+    scores = np.log(seen.prior)[proposed] + np.bincount(left, logs * times[right], len(proposed))
     order = np.lexsort((scores, owners))
     distinct = np.unique(of_group)
     last = np.searchsorted(owners[order], distinct, "right")
@@ -94,10 +82,7 @@ class Frequency(WordAttack, name="frequency"):
     needs_reuse = True
     observer = "an observer who counts equal outputs"
 
-    def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
-        candidates = seen.likelihoods.candidates(
-            seen.outputs, np.log(seen.prior), self.candidates, progress
-        )
+    def likeliest(self, seen: Seen, candidates: Candidates) -> Ids:
         texts, size = seen.texts, int(seen.outputs.max(initial=0)) + 1
         keys, groups, counts = np.unique(
             texts * size + seen.outputs, return_inverse=True, return_counts=True

@@ -1,7 +1,7 @@
 """Attacks on words: what an observer sees and knows, and the share of words recovered."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -68,35 +68,6 @@ class Seen:
         """The number of the text that each word is in."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
-    def guesses(
-        self,
-        count: int,
-        guess: Callable[["Seen", Candidates], Ids],
-        progress: Progress | None,
-    ) -> Ids:
-        """Return guesses from the `count` likeliest words behind each output.
-
-        Texts are guessed at some at a time, so that memory does not grow with their number.
-        """
-        candidates = self.likelihoods.candidates(
-            self.outputs, np.log(self.prior), count, stage(progress, 0, 2)
-        )
-        ends = np.cumsum(self.lengths)
-        cuts = np.flatnonzero(np.diff(ends // _PART, prepend=0))
-        guesses = []
-        for first, last in pairwise([0, *cuts.tolist(), len(ends)]):
-            if last > first:
-                words = slice(int(ends[first] - self.lengths[first]), int(ends[last - 1]))
-                part = replace(
-                    self,
-                    outputs=self.outputs[words],
-                    lengths=self.lengths[first:last],
-                    same=self.same[words],
-                )
-                guesses.append(guess(part, candidates))
-                report(stage(progress, 1, 2), words.stop, len(self.outputs))
-        return np.concatenate(guesses)
-
     def adapted(self) -> "Seen":
         """Return what an observer knows who learns from the outputs how frequent words are.
 
@@ -151,8 +122,33 @@ class WordAttack(Attack):
     """Who attacks, as the subject of a sentence; by default, the attack by its name."""
 
     @abstractmethod
+    def likeliest(self, seen: Seen, candidates: Candidates) -> Ids:
+        """Return the observer's guess for each private word, from the words it may come from."""
+
     def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
-        """Return the observer's guess for each private word."""
+        """Return the observer's guess for each private word.
+
+        Texts are guessed at some at a time, so that memory does not grow with their number.
+        """
+        count = getattr(self, "candidates", 1)  # an option of attacks that weigh several words
+        candidates = seen.likelihoods.candidates(
+            seen.outputs, np.log(seen.prior), count, stage(progress, 0, 2)
+        )
+        ends = np.cumsum(seen.lengths)
+        cuts = np.flatnonzero(np.diff(ends // _PART, prepend=0))
+        guesses = []
+        for first, last in pairwise([0, *cuts.tolist(), len(ends)]):
+            if last > first:
+                words = slice(int(ends[first] - seen.lengths[first]), int(ends[last - 1]))
+                part = replace(
+                    seen,
+                    outputs=seen.outputs[words],
+                    lengths=seen.lengths[first:last],
+                    same=seen.same[words],
+                )
+                guesses.append(self.likeliest(part, candidates))
+                report(stage(progress, 1, 2), words.stop, len(seen.outputs))
+        return np.concatenate(guesses)
 
     def run(self, target: Target) -> RecoveredWords:
         privatizer = target.privatizer
@@ -251,6 +247,5 @@ class Bayes(WordAttack, name="bayes"):
 
     observer = "an observer of single words"
 
-    def guesses(self, seen: Seen, progress: Progress | None = None) -> Ids:
-        best = seen.likelihoods.candidates(seen.outputs, np.log(seen.prior), 1, progress)
-        return np.asarray(best.words[best.rows(seen.outputs), 0])
+    def likeliest(self, seen: Seen, candidates: Candidates) -> Ids:
+        return np.asarray(candidates.words[candidates.rows(seen.outputs), 0])
