@@ -51,7 +51,7 @@ def test_each_setting_has_privacy_beside_utility(evaluation: Evaluation) -> None
     assert strong.kept.value < weak.kept.value
     assert strong.text_similarity.value < weak.text_similarity.value
     assert list(strong.attacks) == ["bayes", "context", "majority"]
-    assert strong.attacks["context"].score < weak.attacks["context"].score
+    assert strong.attacks["context"].value < weak.attacks["context"].value
     for model in ("centroids", "ngrams"):
         assert strong.accuracy[model]["private"].value < weak.accuracy[model]["private"].value
         assert evaluation.bounds.unprotected[model].value == 1.0
@@ -131,7 +131,7 @@ def test_attacks_on_labels_get_the_labels(words: Lexicon) -> None:
     settings = EvaluationSettings(attacks=("bayes", "attribute"), models=("ngrams",), runs=2)
     found = evaluate(TEXTS, LABELS, mechanisms=["tem:9"], lexicon=words, settings=settings)
     attribute = found.cells[0].attacks["attribute"]
-    assert attribute.score > 0.9
+    assert attribute.value > 0.9
     assert not attribute.recovers_words
     strongest = found.cells[0].strongest
     assert strongest is not None
@@ -143,10 +143,10 @@ def test_attacks_on_labels_get_the_labels(words: Lexicon) -> None:
 def test_attacks_are_over_all_draws_and_splits(evaluation: Evaluation, words: Lexicon) -> None:
     for figure in evaluation.cells[1].attacks.values():
         assert len(figure.values) == 3
-        assert figure.score == pytest.approx(sum(figure.values) / 3)
+        assert figure.value == pytest.approx(sum(figure.values) / 3)
         assert figure.spread == pytest.approx(statistics.stdev(figure.values))
         assert figure.over == "bootstrap over 50 texts, with 3 draws of the noise each"
-        assert figure.interval[0] <= figure.score <= figure.interval[1]
+        assert figure.interval[0] <= figure.value <= figure.interval[1]
         assert (figure.measured, figure.unprotected) == ("share of words", 1.0)
     settings = EvaluationSettings(attacks=("attribute", "membership"), models=("ngrams",), runs=2)
     found = evaluate(TEXTS, LABELS, mechanisms=["tem:9"], lexicon=words, settings=settings)

@@ -112,8 +112,8 @@ def test_two_runs_at_once_keep_the_cells_of_each_other(words: Lexicon, state: Pa
     assert Digest({"a": 2}).seed != digest.seed
     one, other = CellCache(digest.name()), CellCache(digest.name())
     cells = run(words, epsilons=[1.0, 2.0], resume=False).cells
-    one.keep(cells[0])
-    other.keep(cells[1])
+    one.keep(TEM(epsilon=1.0), cells[0])
+    other.keep(TEM(epsilon=2.0), cells[1])
     assert len(list(state.glob("*/*"))) == 2
     kept = CellCache(digest.name())
     assert [kept.get(TEM(epsilon=value)) for value in (1.0, 2.0)] == list(cells)

@@ -34,11 +34,6 @@ class AttackFigure(Estimate):
     """What the score is: a share of words, accuracy, or the area under the curve."""
 
     @property
-    def score(self) -> float:
-        """The share of words recovered, the accuracy of labels, or the area under the curve."""
-        return self.value
-
-    @property
     def recovers_words(self) -> bool:
         """Whether the score is a share of words."""
         return self.measured == RecoveredWords.measured
@@ -103,7 +98,7 @@ class Cell:
         return f"{self.name} at ε = {self.epsilon:g}"
 
     @property
-    def strongest(self) -> tuple[str, AttackFigure] | None:
+    def strongest(self) -> tuple[str, Estimate] | None:
         """The attack that recovers most words, counting its interval, if there is one on words.
 
         To take each output for the word is an attack, too: it recovers the words that are kept.
@@ -111,14 +106,7 @@ class Cell:
         on_words = [pair for pair in self.attacks.items() if pair[1].recovers_words]
         if not on_words:
             return None
-        naive = AttackFigure(
-            **vars(self.kept) | {"over": "texts and their noise"},
-            baseline=self.kept.value,
-            floor=0.0,
-            unprotected=1.0,
-            measured=RecoveredWords.measured,
-        )
-        return max((*on_words, (NAIVE, naive)), key=lambda pair: pair[1].high)
+        return max((*on_words, (NAIVE, self.kept)), key=lambda pair: pair[1].high)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cell as plain values for JSON."""
@@ -259,14 +247,14 @@ def recommend(cells: Sequence[Cell], bounds: Bounds, most: float) -> Recommendat
         cell, name, figure = min(measured, key=lambda each: each[2].high)
         return answer(
             f"No setting (of {len(cells)}) keeps {under}. The nearest is {cell.title}, where "
-            f"{name} recovers {figure.score:.3f} (up to {figure.high:.3f}): try a smaller ε, or "
+            f"{name} recovers {figure.value:.3f} (up to {figure.high:.3f}): try a smaller ε, or "
             "accept a larger share.",
             nearest=cell,
         )
     under = f"{len(safe)} of {len(cells)} settings keep {under}"
     useful = [each for each in safe if utility.is_clear(utility.of(each[0]))]
     cell, name, figure = max(
-        useful or safe, key=lambda each: (utility.of(each[0]).value, -each[2].score)
+        useful or safe, key=lambda each: (utility.of(each[0]).value, -each[2].value)
     )
     if not useful:
         return answer(
@@ -279,22 +267,22 @@ def recommend(cells: Sequence[Cell], bounds: Bounds, most: float) -> Recommendat
     why = (
         f"{under}. Of these, {cell.title} has the largest {utility.name}: {value:.3f}, where clean "
         f"texts reach {utility.ceiling.value:.3f} and useless ones {utility.floor.value:.3f}. The "
-        f"strongest attack, {name}, recovers {figure.score:.3f} of the words ({figure.low:.3f} to "
+        f"strongest attack, {name}, recovers {figure.value:.3f} of the words ({figure.low:.3f} to "
         f"{figure.high:.3f}); {cell.kept.value:.3f} stay as they are."
     )
     as_good = [
         each
         for each in useful
-        if each[2].score < figure.score and utility.of(each[0]).value >= value.low
+        if each[2].value < figure.value and utility.of(each[0]).value >= value.low
     ]
     if not as_good:
         return answer(why, cell, nearest=cell)
-    rival, name, least = min(as_good, key=lambda each: each[2].score)
+    rival, name, least = min(as_good, key=lambda each: each[2].value)
     number = f"{len(as_good)} more private setting{' has' if len(as_good) == 1 else 's have'}"
     why += (
         f" {number} a value within that interval, so that this sample cannot tell them apart; the "
         f"most private is {rival.title}: {utility.of(rival).value:.3f}, where {name} recovers "
-        f"{least.score:.3f}."
+        f"{least.value:.3f}."
     )
     return answer(why, cell, nearest=cell, rival=rival)
 

@@ -88,11 +88,8 @@ class EvaluationSettings:
         """Refuse attacks that do not fit the texts, before any work."""
         for name in self.attacks or ():
             cls = registered[name]
-            if issubclass(cls, WordAttack) and cls.needs_reuse and policy.repeat == "fresh":
-                raise ParameterError(
-                    f"The attack {name} is on texts in which each distinct word has one draw: use "
-                    '`repeat="document"`.'
-                )
+            if issubclass(cls, WordAttack):
+                cls.check_reuse(policy.repeat)
             if cls.on == "labels" and not labelled:
                 raise ParameterError(f"The attack {name} is on labels: give `labels`.")
 
@@ -411,8 +408,6 @@ def _over_texts(
 
 
 _LARGEST = 1 << 26  # bytes
-_BOUNDS = "bounds.json"
-Measured = TypeVar("Measured", Cell, Bounds)
 
 
 class Digest:
@@ -448,17 +443,12 @@ class CellCache:
         self._fresh = fresh
         self._known: dict[str, Any] = {}
 
-    @property
-    def bounds(self) -> Bounds | None:
-        """What useless and what clean texts reach, if it was measured."""
-        return self._get(Bounds, _BOUNDS)
+    def get(self, mechanism: Mechanism | None) -> Any:
+        """Return the cell of a mechanism, or the bounds, if this run or an earlier one kept it.
 
-    def get(self, mechanism: Mechanism) -> Cell | None:
-        """Return what was measured with a mechanism, if it was."""
-        return self._get(Cell, _file_of(mechanism.to_dict()))
-
-    def _get(self, kind: type[Measured], name: str) -> Measured | None:
-        """Return what this run or an earlier one has kept; a damaged file counts as none."""
+        A damaged file counts as none.
+        """
+        name, kind = _file_of(mechanism), Bounds if mechanism is None else Cell
         if name not in self._known and self._folder is not None and not self._fresh:
             try:
                 with os.fdopen(open_ours(self._folder / name), "rb") as file:
@@ -467,9 +457,9 @@ class CellCache:
                 return None
         return self._known.get(name)
 
-    def keep(self, measured: Cell | Bounds) -> None:
+    def keep(self, mechanism: Mechanism | None, measured: Cell | Bounds) -> None:
         """Keep what was measured, in one step: a stop leaves a whole file or none."""
-        name = _file_of(measured.mechanism) if isinstance(measured, Cell) else _BOUNDS
+        name = _file_of(mechanism)
         self._known[name] = measured
         if self._folder is not None:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -478,8 +468,10 @@ class CellCache:
                 file.write(plain)
 
 
-def _file_of(mechanism: Mapping[str, Any]) -> str:
-    key = json.dumps(mechanism, sort_keys=True, default=str).encode()
+def _file_of(mechanism: Mechanism | None) -> str:
+    if mechanism is None:
+        return "bounds.json"
+    key = json.dumps(mechanism.to_dict(), sort_keys=True, default=str).encode()
     return f"{hashlib.blake2b(key, digest_size=16).hexdigest()}.json"
 
 
@@ -550,8 +542,8 @@ def evaluate(
         notes.append(f"{sample.left_out:,} texts without words, or without a label, were left out")
     task = next(iter(bench.tasks.values()), None)
     return Evaluation(
-        cells=tuple(cell for each in made if (cell := cache.get(each))),
-        bounds=cache.bounds or bench.bounds(),
+        cells=tuple(map(cache.get, made)),
+        bounds=cache.get(None),
         lexicon=opened.to_dict(),
         policy=policy.to_dict(),
         settings=bound.to_dict(),
@@ -569,10 +561,8 @@ def _measure_missing(
     mechanisms: Sequence[Mechanism],
     listener: Listener | None,
 ) -> None:
-    """Measure what was not measured before, cell by cell."""
-    jobs: list[Mechanism | None] = [each for each in mechanisms if cache.get(each) is None]
-    if cache.bounds is None:
-        jobs = [None, *jobs]
+    """Measure what was not measured before: the bounds, and then cell by cell."""
+    jobs = [each for each in (None, *mechanisms) if cache.get(each) is None]
     for place, job in enumerate(jobs):
         note = "floors and ceilings" if job is None else f"{job.name}, ε = {job.epsilon:g}"
 
@@ -582,4 +572,4 @@ def _measure_missing(
                 listener(EvaluationProgress(done=at, total=1000 * len(jobs), note=note))
 
         tell(0, 1)
-        cache.keep(bench.bounds() if job is None else bench.cell(job, tell))
+        cache.keep(job, bench.bounds() if job is None else bench.cell(job, tell))

@@ -91,7 +91,7 @@ def _key_figures(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:
     figures = [(f"{cell.name}, ε = {cell.epsilon:g}", "recommended setting")]
     if cell.strongest is not None:
         name, attack = cell.strongest
-        figures.append((f"{attack.score:.0%}", f"of words recovered by {name}, the strongest"))
+        figures.append((f"{attack.value:.0%}", f"of words recovered by {name}, the strongest"))
     figures.append((f"{cell.kept.value:.0%}", "of words come out unchanged"))
     figures.append((f"{utility.of(cell).value:.3f}", utility.name))
     figures.append((f"{utility.ceiling.value:.3f}", "the same with clean texts"))

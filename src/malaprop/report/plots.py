@@ -272,7 +272,7 @@ def frontier(axes: Any, evaluation: Evaluation) -> None:
     ordered = sorted(evaluation.cells, key=lambda cell: (cell.name, cell.epsilon))
     for number, (name, cells) in enumerate(groupby(ordered, key=lambda cell: cell.name)):
         places = [(cell, *_place(cell, evaluation)) for cell in cells]
-        x, y = [across.score for _, across, _ in places], [up.value for _, _, up in places]
+        x, y = [across.value for _, across, _ in places], [up.value for _, _, up in places]
         colour, mark = _INKS[number % len(_INKS)], _MARKS[number % len(_MARKS)]
         axes.errorbar(
             x,
@@ -288,7 +288,7 @@ def frontier(axes: Any, evaluation: Evaluation) -> None:
         beside = {"textcoords": "offset points", "fontsize": 8, "color": colour}
         for cell, across, up in places:  # two lines may meet: one is named above, one below
             at = (5, 5 if number % 2 == 0 else -11)
-            axes.annotate(f"{cell.epsilon:g}", (across.score, up.value), at, **beside)
+            axes.annotate(f"{cell.epsilon:g}", (across.value, up.value), at, **beside)
     for bound, what in ((utility.ceiling, "clean texts"), (utility.floor, "useless texts")):
         axes.axhline(bound.value, color="#777777", linestyle="--", linewidth=1.0)
         axes.annotate(what, (0.0, bound.value), (2, 3), textcoords="offset points", fontsize=8)
@@ -296,7 +296,7 @@ def frontier(axes: Any, evaluation: Evaluation) -> None:
     if chosen is not None:
         across, up = _place(chosen, evaluation)
         ring: Any = {"markersize": 15, "markerfacecolor": "none", "color": "black"}
-        axes.plot([across.score], [up.value], "o", **ring)
+        axes.plot([across.value], [up.value], "o", **ring)
     axes.set(xlabel="words recovered by the strongest attack", ylabel=utility.name, xlim=(0, 1.03))
     axes.margins(y=0.12)
     axes.legend(loc="best", frameon=True, framealpha=0.9, edgecolor="none")

@@ -209,10 +209,15 @@ class WordAttack(Attack):
         )
 
     def check(self, mechanism: Mechanism, repeat: str) -> None:
-        if self.needs_reuse and repeat == "fresh":
+        self.check_reuse(repeat)
+
+    @classmethod
+    def check_reuse(cls, repeat: str) -> None:
+        """Refuse fresh draws if the attack is on one draw for each distinct word of a text."""
+        if cls.needs_reuse and repeat == "fresh":
             raise ParameterError(
-                f"The attack {self.name} is on texts in which each distinct word has one draw: "
-                'make the privatizer with `repeat="document"`.'
+                f"The attack {cls.name} is on texts in which each distinct word has one draw: "
+                'use `repeat="document"`.'
             )
 
     def _knowledge(self, model: BigramModel | None) -> str:
