@@ -175,7 +175,7 @@ class Statistic:
     title: str
     """What it is, in a few words."""
     exact: Callable[[Rows], Floats] | None
-    """Computes it from rows of a law; None for K_w, which takes all rows: see `_counts`."""
+    """Computes it from rows of a law; None for K_w, which takes all rows: see `law_batches`."""
     sampled: Callable[[Draws], Floats]
     """Estimates it from draws, a number for each word; or, of a `mean`, for each draw."""
     mean: bool = False
@@ -384,40 +384,32 @@ _ROUNDING: Final = 1e-9  # of logarithms: probabilities that are equal but for i
 
 
 def law_batches(
-    channel: LawChannel[Law], ids: Ids, rng: Generator, *, factor: float = 2.0
+    channel: LawChannel[Law],
+    ids: Ids,
+    rng: Generator,
+    *,
+    factor: float = 2.0,
+    all_inputs: bool = False,
+    progress: Progress | None = None,
 ) -> Floats:
     """Return estimates of K_w without bias, in independent batches: (batches, words).
 
     On up to 1,000 words they are exact, in one batch. Beyond, each batch has outputs of its own,
     and, unless columns of the law are cheap, inputs of its own to compare: 128 drawn ones stand for
-    all. So the law takes some rows, not all.
+    all. So the law takes some rows, not all. With `all_inputs`, there is one batch for all rows.
     """
-    inputs = min(_BATCH_INPUTS, len(channel.lexicon) // _BATCHES)
-    return _counts(channel, ids, rng, factor, _BATCHES, _BATCH_OUTPUTS, inputs, None)
-
-
-def _counts(
-    channel: LawChannel[Law],
-    ids: Ids,
-    rng: Generator,
-    factor: float,
-    batches: int,
-    each: int,
-    inputs: int | None,
-    progress: Progress | None,
-) -> Floats:
-    """Return K_w in batches of `each` drawn outputs; with None, all inputs are compared."""
     size, width = len(channel.lexicon), float(np.log(factor)) + _ROUNDING
     if size <= _SMALL:
         return _over_all_outputs(channel.log_probabilities(np.arange(size)), width)[None, ids]
+    batches, each = (1, _OUTPUTS) if all_inputs else (_BATCHES, _BATCH_OUTPUTS)
     drawn = channel.substitute(np.repeat(ids, batches * each), rng).reshape(len(ids), -1)
     columns = columns_of(channel.law)
-    if columns.prepare(stage(progress, 0, 2)) if inputs is None else columns.cheap:
+    if columns.prepare(stage(progress, 0, 2)) if all_inputs else columns.cheap:
         counts = _by_columns(channel, ids, drawn, width, stage(progress, 1, 2))
         return np.asarray(counts.reshape(len(ids), batches, each).mean(axis=2).T)
-    if inputs is None:
-        compared = np.arange(size)[None]
-    else:
+    compared = np.arange(size)[None]
+    if not all_inputs:
+        inputs = min(_BATCH_INPUTS, size // batches)
         compared = rng.choice(size, batches * inputs, replace=False).reshape(batches, -1)
     return _by_rows(channel, ids, drawn, compared, width, progress)
 
@@ -472,11 +464,8 @@ def _by_rows(
     batches = np.empty((len(inputs), len(ids)))
     for batch, some in enumerate(inputs):
         part = np.array_split(np.arange(drawn.shape[1]), len(inputs))[batch]
-        outputs, counts, others = (
-            drawn[:, part],
-            np.zeros((len(ids), len(part))),
-            np.zeros(len(ids)),
-        )
+        outputs, others = drawn[:, part], np.zeros(len(ids))
+        counts = np.zeros(outputs.shape)
         steps = blocks(len(some), row_cells=size)
         for done, block in enumerate(steps, 1):
             for word, row in zip(some[block], channel.log_probabilities(some[block]), strict=True):
@@ -549,10 +538,8 @@ def _inside(means: Floats, draws: Any, factor: float) -> Floats:
     The more draws, the closer to the ends f starts to grow.
     """
     start = factor ** (1.0 - 0.5 / np.sqrt(1.0 + draws / 8.0))
-    below, above = (
-        (1.0 - means * start) / (1.0 - start / factor),
-        (means - start) / (factor - start),
-    )
+    below = (1.0 - means * start) / (1.0 - start / factor)
+    above = (means - start) / (factor - start)
     return np.asarray(1.0 - np.maximum(0.0, np.maximum(below, above)))
 
 
@@ -707,14 +694,11 @@ def statistics(
     size = len(channel.lexicon)
     metric = str(channel.lexicon.metric)
     wanted = [each for each in registry.values() if each.metric in ("", metric)]
-    if isinstance(channel, LawChannel):
-        values, errors = _from_law(channel, ids, wanted, options, noise, progress), {}
-        if _SMALL < len(ids) == size:  # all words were measured: what is left is drawn outputs
-            errors = {"candidates": float(values["candidates"].std(ddof=1)) / size**0.5}
-    else:
-        draws = _drawn(channel, ids, options, noise, progress)
-        values = {statistic.name: statistic.of_draws(draws) for statistic in wanted}
-        errors = _draw_errors(draws, wanted)
+    values, draws = _values(channel, ids, wanted, options, noise, progress)
+    errors = {} if draws is None else _draw_errors(draws, wanted)
+    if draws is None and _SMALL < len(ids) == size:
+        # All words were measured: what is left is drawn outputs.
+        errors = {"candidates": float(values["candidates"].std(ddof=1)) / size**0.5}
     return WordStatistics(
         words=tuple(channel.lexicon.words[i] for i in ids),
         values=values,
@@ -728,10 +712,7 @@ def statistics(
 
 def statistics_of(channel: Channel, ids: Ids, name: str, runs: int, rng: Generator) -> Floats:
     """Return one statistic of some words, with the usual η and γ."""
-    options = _options(runs, None, 2.0)
-    if isinstance(channel, LawChannel):
-        return _from_law(channel, ids, [registry[name]], options, rng, None)[name]
-    return registry[name].of_draws(_drawn(channel, ids, options, rng, None))
+    return _values(channel, ids, [registry[name]], _options(runs, None, 2.0), rng, None)[0][name]
 
 
 def _options(runs: int, least: float | None, factor: float) -> Options:
@@ -752,15 +733,22 @@ def _options(runs: int, least: float | None, factor: float) -> Options:
     return Options(runs=int(runs), least=float(least), factor=float(factor))
 
 
-def _from_law(
-    channel: LawChannel[Any],
+def _values(
+    channel: Channel,
     ids: Ids,
     wanted: Sequence[Statistic],
     options: Options,
     rng: Generator,
     progress: Progress | None,
-) -> dict[str, Floats]:
+) -> tuple[dict[str, Floats], Draws | None]:
+    """Return statistics of some words, from the law or else from draws, and these draws."""
     similarity = Similarity(channel.lexicon)
+    if not isinstance(channel, LawChannel):
+        drawn = draw_often(channel, ids, options.runs, rng, progress, budget=_TABLE_CELLS)
+        draws = Draws(
+            space=channel.lexicon, ids=ids, drawn=drawn, similarity=similarity, options=options
+        )
+        return {each.name: each.of_draws(draws) for each in wanted}, draws
     by_row = [(each.name, each.exact) for each in wanted if each.exact is not None]
     parts: dict[str, list[Floats]] = {statistic.name: [] for statistic in wanted}
     steps = blocks(len(ids), row_cells=len(channel.lexicon), budget=_TABLE_CELLS) if by_row else []
@@ -776,21 +764,11 @@ def _from_law(
             parts[name].append(exact(rows))
         report(progress if len(by_row) == len(wanted) else None, done, len(steps))
     for name in parts.keys() - dict(by_row).keys():
-        factor = options.factor
-        parts[name] = list(_counts(channel, ids, rng, factor, 1, _OUTPUTS, None, progress))
-    return {name: np.concatenate(values) for name, values in parts.items()}
-
-
-def _drawn(
-    channel: Channel, ids: Ids, options: Options, rng: Generator, progress: Progress | None
-) -> Draws:
-    return Draws(
-        space=channel.lexicon,
-        ids=ids,
-        drawn=draw_often(channel, ids, options.runs, rng, progress, budget=_TABLE_CELLS),
-        similarity=Similarity(channel.lexicon),
-        options=options,
-    )
+        counts = law_batches(
+            channel, ids, rng, factor=options.factor, all_inputs=True, progress=progress
+        )
+        parts[name] = list(counts)
+    return {name: np.concatenate(values) for name, values in parts.items()}, None
 
 
 def _draw_errors(draws: Draws, wanted: Sequence[Statistic]) -> dict[str, float]:
