@@ -12,9 +12,9 @@ from malaprop import TEM, DataError, Lexicon, MissingExtraError, ParameterError,
 from malaprop.measure import InferredLabels, attack
 from malaprop.measure.adversaries import area, mean_area, repeated_share
 from malaprop.measure.adversaries.labels import (
+    Attribute,
     grams,
     koppel,
-    labelled_texts,
     plain,
     with_random_words,
 )
@@ -215,9 +215,10 @@ def test_random_words_keep_what_is_no_word() -> None:
 
 
 def test_each_text_counts_once() -> None:
-    data = labelled_texts(
-        "x", ["a", "b", "a", None, "c", "d"], [1, 2, 2, 1, 1, 2], fewest=2, noun="y"
-    )
+    class Pairs(Attribute):
+        fewest = 2
+
+    data = Pairs().checked(["a", "b", "a", None, "c", "d"], [1, 2, 2, 1, 1, 2])
     assert data.texts == ["a", "b", "c", "d"]
     assert data.labels.tolist() == [0, 1, 0, 1]
     assert data.left_out == 2

@@ -15,7 +15,6 @@ from malaprop.privacy.errors import DataError, ParameterError
 from malaprop.privacy.estimate import Estimate
 from malaprop.privacy.mechanism import Mechanism, TakesVectors
 from malaprop.privacy.progress import Progress, report
-from malaprop.privatizer import Privatizer
 from malaprop.text.missing import is_missing, map_non_null
 from malaprop.text.parser import TextParser
 
@@ -55,17 +54,35 @@ class VectorAttack(Attack):
         """Return a guess for each released vector."""
 
     def run(self, target: Target) -> FoundVectors:
-        channel = target.privatizer.channel
+        privatizer, channel = target.privatizer, target.privatizer.channel
         if not isinstance(channel, VectorChannel):
-            raise self._unfit(target.privatizer.mechanism)
-        ids = self._words(target)
-        space = channel.lexicon
+            raise self._unfit(privatizer.mechanism)
+        ids, space = self._words(target), channel.lexicon
         places = Places(
             vectors=channel.noise.places(space.vectors.astype(np.float64)),
             hyperbolic=str(space.metric) == "poincare",
         )
         guessed = self.guess(channel.release_words(ids, target.rng), places, target.progress)
-        return self._result(target.privatizer, ids, places, guessed)
+        hits, model = guessed.guesses == ids, shipped_model(privatizer.lexicon)
+        floor = 1.0 / len(space) if model is None else share(ids == int(model.prior.argmax()))
+        estimate = Estimate.of_share(
+            int(hits.sum()), len(hits), over="over words, for one draw of the noise"
+        )
+        distinct = np.unique(ids)
+        own = places.nearest(places.vectors[distinct]) == distinct
+        return FoundVectors(
+            attack=self.name,
+            estimate=replace(estimate, values=(estimate.value,)),
+            baseline=floor if guessed.beside is None else share(guessed.beside == ids),
+            floor=floor,
+            unprotected=float(own[np.searchsorted(distinct, ids)].mean()),
+            control=share(np.roll(guessed.guesses, 1) == ids),
+            candidates=len(space),
+            surviving=guessed.surviving,
+            words=len(ids),
+            mechanism=privatizer.mechanism.to_dict(),
+            options=dict(vars(self)),
+        )
 
     def check(self, mechanism: Mechanism, repeat: str) -> None:
         if not isinstance(mechanism, TakesVectors):
@@ -93,33 +110,6 @@ class VectorAttack(Attack):
         if len(ids) <= self.words:
             return ids
         return ids[np.sort(target.rng.choice(len(ids), self.words, replace=False))]
-
-    def _result(
-        self, privatizer: Privatizer, ids: Ids, places: Places, guessed: Guesses
-    ) -> FoundVectors:
-        hits = guessed.guesses == ids
-        model = shipped_model(privatizer.lexicon)
-        floor = 1.0 / len(places.vectors)
-        if model is not None:
-            floor = share(ids == int(model.prior.argmax()))
-        estimate = Estimate.of_share(
-            int(hits.sum()), len(hits), over="over words, for one draw of the noise"
-        )
-        distinct = np.unique(ids)
-        own = places.nearest(places.vectors[distinct]) == distinct
-        return FoundVectors(
-            attack=self.name,
-            estimate=replace(estimate, values=(estimate.value,)),
-            baseline=floor if guessed.beside is None else share(guessed.beside == ids),
-            floor=floor,
-            unprotected=float(own[np.searchsorted(distinct, ids)].mean()),
-            control=share(np.roll(guessed.guesses, 1) == ids),
-            candidates=len(places.vectors),
-            surviving=guessed.surviving,
-            words=len(ids),
-            mechanism=privatizer.mechanism.to_dict(),
-            options=dict(vars(self)),
-        )
 
 
 _COLUMNS = 16  # compared at a time: most words drop out at the first ones

@@ -44,58 +44,6 @@ class LabelledTexts:
     """How many texts are not among them: repeated ones, and those of labels with too few texts."""
 
 
-def labelled_texts(
-    attack: str, texts: Sequence[Any], labels: Sequence[object] | None, *, fewest: int, noun: str
-) -> LabelledTexts:
-    """Check texts and labels, and keep each distinct text once, with the label it comes with first.
-
-    A text that occurs twice could be learnt and then tested. `fewest` is how many texts a label
-    must have; texts of other labels are left out. Messages never show a label.
-    """
-    if labels is None:
-        raise ParameterError(
-            f"The attack {attack} needs a {noun} for each text: pass them as `labels`."
-        )
-    if len(texts) != len(labels):
-        raise ParameterError(
-            f"The attack {attack} needs as many labels as texts. Got {len(labels):,} labels for "
-            f"{len(texts):,} texts."
-        )
-    if unlabelled := sum(map(is_missing_label, labels)):
-        raise DataError(
-            f"{unlabelled:,} of {len(labels):,} texts have no {noun}: name a column that has one "
-            "for each text, or leave these texts out."
-        )
-    distinct: dict[str, object] = {}
-    for text, label in zip(texts, labels, strict=True):
-        if is_missing(text):
-            continue
-        if not isinstance(text, str):
-            raise ParameterError(f"A text must be a string. Got {type_name(text)}.")
-        if text.strip():
-            distinct.setdefault(text, label)
-    counts = Counter(distinct.values())
-    enough = [label for label, count in counts.items() if count >= fewest]
-    if len(counts) == 1:
-        raise DataError(
-            f"All texts have the same {noun}, so there is nothing to tell apart: the attack "
-            f"{attack} needs two {noun}s or more."
-        )
-    if len(enough) < 2:
-        raise DataError(
-            f"The attack {attack} needs at least two {noun}s with {fewest} distinct texts or more "
-            f"each. Of {len(counts):,} {noun}s, {len(enough)} "
-            f"{'has' if len(enough) == 1 else 'have'} as many."
-        )
-    numbers = {label: number for number, label in enumerate(enough)}
-    kept = [(text, numbers[label]) for text, label in distinct.items() if label in numbers]
-    return LabelledTexts(
-        texts=[text for text, _ in kept],
-        labels=np.array([number for _, number in kept], dtype=np.int64),
-        left_out=len(texts) - len(kept),
-    )
-
-
 Predictor = Callable[[Sequence[str]], Ids]
 """From texts to labels."""
 
@@ -198,10 +146,55 @@ class LabelAttack(Attack):
         require_sklearn("An attack on labels")
 
     def checked(self, texts: Sequence[Any], labels: Sequence[object] | None) -> LabelledTexts:
-        """Return the texts with their labels; refuse what cannot be attacked."""
-        data = labelled_texts(self.name, texts, labels, fewest=self.fewest, noun=self.noun)
+        """Check texts and labels, and keep each distinct text once, with its first label.
+
+        A text that occurs twice could be learnt and then tested. Texts of labels with too few
+        texts are left out. Messages never show a label.
+        """
         require_sklearn("An attack on labels")
-        return data
+        name, noun, fewest = self.name, self.noun, self.fewest
+        if labels is None:
+            raise ParameterError(
+                f"The attack {name} needs a {noun} for each text: pass them as `labels`."
+            )
+        if len(texts) != len(labels):
+            raise ParameterError(
+                f"The attack {name} needs as many labels as texts. Got {len(labels):,} labels "
+                f"for {len(texts):,} texts."
+            )
+        if unlabelled := sum(map(is_missing_label, labels)):
+            raise DataError(
+                f"{unlabelled:,} of {len(labels):,} texts have no {noun}: name a column that has "
+                "one for each text, or leave these texts out."
+            )
+        distinct: dict[str, object] = {}
+        for text, label in zip(texts, labels, strict=True):
+            if is_missing(text):
+                continue
+            if not isinstance(text, str):
+                raise ParameterError(f"A text must be a string. Got {type_name(text)}.")
+            if text.strip():
+                distinct.setdefault(text, label)
+        counts = Counter(distinct.values())
+        enough = [label for label, count in counts.items() if count >= fewest]
+        if len(counts) == 1:
+            raise DataError(
+                f"All texts have the same {noun}, so there is nothing to tell apart: the attack "
+                f"{name} needs two {noun}s or more."
+            )
+        if len(enough) < 2:
+            raise DataError(
+                f"The attack {name} needs at least two {noun}s with {fewest} distinct texts or "
+                f"more each. Of {len(counts):,} {noun}s, {len(enough)} "
+                f"{'has' if len(enough) == 1 else 'have'} as many."
+            )
+        numbers = {label: number for number, label in enumerate(enough)}
+        kept = [(text, numbers[label]) for text, label in distinct.items() if label in numbers]
+        return LabelledTexts(
+            texts=[text for text, _ in kept],
+            labels=np.array([number for _, number in kept], dtype=np.int64),
+            left_out=len(texts) - len(kept),
+        )
 
     def facts(self, data: LabelledTexts, privatizer: Privatizer) -> dict[str, Any]:
         """Return what a result says of the data and of the attack."""
