@@ -277,7 +277,7 @@ def classified(
     table, shares = [], []
     for _ in range(draws if subject.noisy else 1):
         source = subject.begin(rng)
-        rows, _ = problem.features(source)
+        rows = problem.features(source)
         table.append(
             [shares_on(split, problem.model, problem.classes, rows, rows) for split in splits]
         )

@@ -30,6 +30,7 @@ from malaprop.lab.tasks.sources import (
     subject_of,
     unprotected,
 )
+from malaprop.measure.adversaries import option
 from malaprop.measure.classification import plain_value
 from malaprop.privacy.errors import DataError, ParameterError, made_with, type_name
 from malaprop.privacy.estimate import Estimate
@@ -81,10 +82,7 @@ class Problem:
 class Task(ABC):
     """Something to do with words or texts, and how well it goes; its fields are its options."""
 
-    data: Any = field(
-        default=None,
-        metadata={"help": "the name of a data set or several, or values as `load` returns them"},
-    )
+    data: Any = option(None, "the name of a data set or several, or values as `load` returns them")
 
     name: ClassVar[str] = ""
     """The name in the registry."""

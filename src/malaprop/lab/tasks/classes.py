@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -12,6 +12,7 @@ from malaprop.lab.datasets.readers import LabelledTexts, TextPairs
 from malaprop.lab.tasks import Problem, Task
 from malaprop.lab.tasks.sources import Corpus, CorpusReader, Source
 from malaprop.lexicon.lexicon import Lexicon
+from malaprop.measure.adversaries import option
 from malaprop.measure.classification import (
     Split,
     TextModel,
@@ -35,8 +36,7 @@ class LabelledRows(Problem):
     classes: Ids
     """The class of each row: the place of its label among all labels in order."""
     model: TextModel
-    features: Callable[[Source], tuple[Any, Any]]
-    """Returns private rows to train on, and rows to test on, private or clean."""
+    features: Features
     test: float
     """The share of rows to test on, in a random split."""
 
@@ -65,11 +65,9 @@ class ClassTask(Task):
     divided is divided as they did; others are split at random.
     """
 
-    test: float = field(default=0.2, metadata={"help": "the share to test on, if not divided"})
-    tested: str = field(
-        default="private", metadata={"help": "whether the test rows are private or clean"}
-    )
-    limit: int | None = field(default=None, metadata={"help": "use at most so many rows"})
+    test: float = option(0.2, "the share to test on, if not divided")
+    tested: str = option("private", "whether the test rows are private or clean")
+    limit: int | None = option(None, "use at most so many rows")
 
     measure = "accuracy"
 
@@ -85,7 +83,6 @@ class ClassTask(Task):
         """Return what makes features of the rows of a data set."""
 
     def prepare(self, space: MetricSpace) -> LabelledRows:
-        """Read the texts, and number the classes."""
         sets = self.sets()
         if len(sets) != 1:
             raise ParameterError(f"The task {self.name} takes one data set. Got {len(sets)}.")
@@ -94,16 +91,13 @@ class ClassTask(Task):
         data = sets[0].rows([int(row) for row in np.linspace(0, len(sets[0]) - 1, limit)])
         classes = class_numbers(data.labels, len(data))
         model = model_named(self.model, cast(Lexicon, space))  # channels are bound to lexicons
-        rows = self.features(data, space, model)
+        features = self.features(data, space, model)
         own = _own_split(data.splits)
-
-        def features(source: Source) -> tuple[Any, Any]:
-            private = rows(source)
-            return private, private if self.tested == "private" else rows(None)
 
         def score(source: Source, rng: Generator) -> Mapping[str, float]:
             split = own or random_splits(classes, self.test, 1, rng)[0]
-            private, tested = features(source)
+            private = features(source)
+            tested = private if self.tested == "private" else features(None)
             if private.shape[1] != tested.shape[1]:
                 raise ParameterError(
                     "Private vectors of another dimension cannot be tested on clean ones: leave "
@@ -140,7 +134,6 @@ class PairClasses(ClassTask, name="classify-pairs"):
     default = ("mrpc",)
 
     def features(self, data: Any, space: MetricSpace, model: TextModel) -> Features:
-        """Compare the centroids of the first and the second sentences."""
         read = CorpusReader(space)
         sides = read(data.first), read(data.second)
 
@@ -160,7 +153,6 @@ class CentroidClasses(ClassTask, name="classify"):
     default = ("mr",)
 
     def features(self, data: Any, space: MetricSpace, model: TextModel) -> Features:
-        """Take the centroid of each text."""
         corpus = CorpusReader(space)(data.texts)
         return lambda source: _centroids(source, corpus, space)
 
@@ -178,7 +170,6 @@ class TextClasses(ClassTask, name="classify-text"):
     default = ("mr",)
 
     def features(self, data: Any, space: MetricSpace, model: TextModel) -> Features:
-        """Count the n-grams of each text."""
         corpus = CorpusReader(space)(data.texts)
         return lambda source: model.features(source.texts(corpus) if source else corpus.texts)
 

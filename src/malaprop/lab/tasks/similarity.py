@@ -1,7 +1,7 @@
 """Similarity of words and of sentences as people see it, and distances that are preserved."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
@@ -10,6 +10,7 @@ from malaprop.lab.datasets.readers import TextPairs, WordPairs
 from malaprop.lab.tasks import Problem, Task
 from malaprop.lab.tasks.sources import CorpusReader, Source
 from malaprop.lab.tasks.words import known_rows
+from malaprop.measure.adversaries import option
 from malaprop.privacy.arrays import Floats
 from malaprop.privacy.errors import ParameterError, require_whole
 from malaprop.privacy.metrics import MetricSpace
@@ -24,7 +25,7 @@ class Preservation(Task, name="preservation"):
     are the same in all repetitions, as in the paper, if `vary` is `noise`; they count as the split.
     """
 
-    count: int = field(default=100, metadata={"help": "how many words on either side"})
+    count: int = option(100, "how many words on either side")
 
     measure = "distance_spearman"
     kind = object
@@ -33,7 +34,6 @@ class Preservation(Task, name="preservation"):
         require_whole(self, "count", 2)
 
     def prepare(self, space: MetricSpace) -> Problem:
-        """Check that the lexicon has enough words."""
         if len(space) < 2 * self.count:
             raise ParameterError(
                 f"`count` must be at most half of the lexicon's {len(space):,} words. "
@@ -75,19 +75,19 @@ def preserved(true: Floats, private: Floats) -> dict[str, float]:
 class WordSimilarity(Task, name="similarity"):
     """Spearman's correlation of the cosines of pairs of words with people's scores.
 
-    Pairs of several sets are ranked together, as nadp-2023 does; the scores of each set are first
+    Pairs of several sets are ranked together, as nadp-2023 does; those with a word that the lexicon
+    lacks are left out. The scores of each set are first
     brought to 0 … 1, because the sets have different scales. `raw` ranks them as they stand. Each
     set's own correlation is in `measures`, by its name.
     """
 
-    raw: bool = field(default=False, metadata={"help": "rank scores of different scales together"})
+    raw: bool = option(False, "rank scores of different scales together")
 
     measure = "spearman"
     kind = WordPairs
     default = ("men", "simlex", "simverb")
 
     def prepare(self, space: MetricSpace) -> Problem:
-        """Look up the words; pairs with a word that the lexicon lacks are left out."""
         sets: tuple[WordPairs, ...] = self.sets()
         pairs = [pair for data in sets for pair in zip(data.first, data.second, strict=True)]
         places, rows = known_rows(space, pairs, "pairs of words")
@@ -125,16 +125,13 @@ class TextSimilarity(Task, name="sts"):
     computes them for STS14. Words that the lexicon lacks count as what they map to.
     """
 
-    part: str | None = field(
-        default="test", metadata={"help": "the part of a divided set that is scored"}
-    )
+    part: str | None = option("test", "the part of a divided set that is scored")
 
     measure = "pearson"
     kind = TextPairs
     default = ("stsb",)
 
     def prepare(self, space: MetricSpace) -> Problem:
-        """Read the sentences."""
         sets: list[TextPairs] = [
             data.part(self.part) if self.part and data.splits else data for data in self.sets()
         ]

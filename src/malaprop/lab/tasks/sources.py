@@ -160,11 +160,9 @@ class Table(Source):
         self._table, self._swapped = table, words
 
     def vectors(self, ids: Ids) -> Floats:
-        """Return the table's vector of each word."""
         return np.asarray(self._table[ids], dtype=np.float64)
 
     def centroids(self, corpus: Corpus) -> Floats:
-        """Return the mean vector of each text's words."""
         return corpus.means(self._table)
 
     def _words(self, ids: Ids) -> Ids:

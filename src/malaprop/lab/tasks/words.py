@@ -1,7 +1,7 @@
 """Odd-man-out, and the sentiment of words."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
@@ -10,6 +10,7 @@ from malaprop.lab.datasets.readers import LabelledTexts, Puzzles
 from malaprop.lab.tasks import Problem, Task
 from malaprop.lab.tasks.classes import check_test_share, shares_right
 from malaprop.lab.tasks.sources import Source
+from malaprop.measure.adversaries import option
 from malaprop.measure.classification import class_numbers, random_splits, require_sklearn, trained
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError, require_whole
@@ -25,7 +26,7 @@ class OddManOut(Task, name="odd-man-out"):
     and at least `least` others are left.
     """
 
-    least: int = field(default=4, metadata={"help": "how many words must belong together"})
+    least: int = option(4, "how many words must belong together")
 
     measure = "accuracy"
     kind = Puzzles
@@ -35,10 +36,9 @@ class OddManOut(Task, name="odd-man-out"):
         require_whole(self, "least", 2)
 
     def prepare(self, space: MetricSpace) -> Problem:
-        """Look up the words; the odd one of each puzzle comes first."""
         id_of = _lookup(space)
         rows = [
-            [id_of(word) for word in (odd, *members)]
+            [id_of(word) for word in (odd, *members)]  # the odd one comes first
             for data in self.sets()
             for members, odd in zip(data.members, data.odd, strict=True)
         ]
@@ -76,11 +76,12 @@ def _solved(vectors: Floats) -> bool:
 class SentimentWords(Task, name="sentiment-words"):
     """How often a linear SVM on word vectors tells positive from negative words (privemb-2021).
 
-    Both lists are cut to the same length, at random in each split. `measures` has the area under
+    Words that the lexicon lacks are left out. Both lists are cut to the same length, at random in
+    each split. `measures` has the area under
     the ROC curve, too.
     """
 
-    test: float = field(default=0.2, metadata={"help": "the share to test on"})
+    test: float = option(0.2, "the share to test on")
 
     measure = "accuracy"
     model = "linear SVM"
@@ -91,7 +92,6 @@ class SentimentWords(Task, name="sentiment-words"):
         check_test_share(self.test)
 
     def prepare(self, space: MetricSpace) -> Problem:
-        """Look up the words; those that the lexicon lacks are left out."""
         require_sklearn()
         sets: tuple[LabelledTexts, ...] = self.sets()
         words = [word for data in sets for word in data.texts]

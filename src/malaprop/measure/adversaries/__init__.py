@@ -252,7 +252,7 @@ class Target:
 
 
 def option(default: Any, text: str) -> Any:
-    """Return a field of an attack, with its help."""
+    """Return a field of an attack, or of a task, with its help."""
     return field(default=default, metadata={"help": text})
 
 
