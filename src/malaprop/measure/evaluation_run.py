@@ -35,7 +35,15 @@ from malaprop.measure.classification import models as text_models
 from malaprop.measure.evaluation import AttackFigure, Bounds, Cell, Evaluation, revived
 from malaprop.measure.word_statistics import Similarity
 from malaprop.privacy.arrays import Floats
-from malaprop.privacy.errors import DataError, OutputError, ParameterError, entry, several_texts
+from malaprop.privacy.errors import (
+    DataError,
+    OutputError,
+    ParameterError,
+    entry,
+    require_choice,
+    require_whole,
+    several_texts,
+)
 from malaprop.privacy.estimate import LEVEL, Estimate
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.progress import Progress, report, stage
@@ -69,13 +77,9 @@ class EvaluationSettings:
     """Whether attackers learn from private text, too."""
 
     def __post_init__(self) -> None:
-        for name in ("sample", "attacked", "runs"):
-            value = getattr(self, name)
-            is_all = name == "sample" and value is None
-            if not is_all and (not isinstance(value, int) or value < 1):
-                raise ParameterError(f"`{name}` must be a whole number, 1 or more.")
-        if not isinstance(self.adaptive, bool):
-            raise ParameterError("`adaptive` must be True or False.")
+        for name in ("attacked", "runs") if self.sample is None else ("sample", "attacked", "runs"):
+            require_whole(self, name, 1)
+        require_choice(self, "adaptive", (True, False))
         if not isinstance(self.most, Real) or not 0.0 < self.most <= 1.0:
             raise ParameterError("`most` must be a share of words: above 0, and up to 1.")
         for name in self.attacks or ():

@@ -120,7 +120,6 @@ class SentimentWords(Task, name="sentiment-words"):
 
 
 def _separated(rows: Floats, classes: Ids, train: Ids, test: Ids) -> Mapping[str, float]:
-    """Train a linear SVM; return accuracy and area under the curve."""
     from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
     from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
     from sklearn.svm import LinearSVC  # type: ignore[import-untyped]

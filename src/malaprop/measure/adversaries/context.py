@@ -105,7 +105,6 @@ def _fill(
 
 
 def _scaled(values: Beliefs) -> Beliefs:
-    """Return the values of each place divided by their sum."""
     return np.asarray(values / np.maximum(values.sum(axis=-1, keepdims=True), _TINY))
 
 

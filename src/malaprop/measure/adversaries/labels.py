@@ -251,12 +251,10 @@ class Attribute(LabelAttack, name="attribute"):
     """
 
     def learn(self, texts: Sequence[str], labels: Ids, rng: Generator) -> Predictor:
-        """Train the regression; return what predicts labels of other texts."""
         predict: Predictor = text_regression(texts, labels).predict
         return predict
 
     def run(self, target: Target) -> InferredLabels:
-        """Infer the labels of private texts, over several splits and draws of the noise."""
         data, rng = self.checked(target.texts, target.labels), target.rng
         tested, hits, bounds = [], [], []
         for forms in self.draws(data.texts, target):

@@ -221,7 +221,6 @@ class WordAttack(Attack):
             )
 
     def _knowledge(self, model: BigramModel | None) -> str:
-        """Say what the observer knows beforehand."""
         told = "even: all words are equally likely"
         if model is not None:
             named = ", ".join(model.sources) or "a corpus without a name"
