@@ -129,9 +129,9 @@ def attack(
     """
     from malaprop.cli.terminal import bar, working
     from malaprop.measure import attack as run_attack
-    from malaprop.measure.adversaries import attack_named, attack_with
+    from malaprop.measure.adversaries import attack_with, attacks
     from malaprop.measure.evaluation_run import draw_sample
-    from malaprop.privacy.errors import DataError
+    from malaprop.privacy.errors import DataError, entry
     from malaprop.privacy.randomness import secure_rng, seeded_rng
     from malaprop.privatizer import Privatizer
     from malaprop.report.measurements import Setting, attack_page
@@ -139,7 +139,7 @@ def attack(
     from malaprop.report.run_report import Clock
 
     clock = Clock(command_line(context))
-    chosen = attack_named(name)
+    chosen = entry("attack", name, attacks)
     _check_label(chosen, column, label)
     options = _options(
         chosen,

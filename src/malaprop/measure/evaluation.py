@@ -1,7 +1,7 @@
 """The result of an evaluation: what each setting keeps and gives away, and which one to choose."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -351,26 +351,25 @@ class Evaluation:
     @cached_property
     def undecided(self) -> tuple[str, ...]:
         """What the sample leaves open, and how many runs or texts would decide it."""
-        return tuple(self._undecided())
-
-    def _undecided(self) -> Iterator[str]:
-        found, utility = self.recommendation, self.utility
+        found, utility, lines = self.recommendation, self.utility, []
         if found.cell is not None and found.rival is not None:
             value, other = utility.of(found.cell), utility.of(found.rival)
             question = f"Whether {found.cell.title} is more useful than {found.rival.title}"
-            yield f"{question}: {self._enough(value.value - other.value, value)}."
+            lines.append(f"{question}: {self._enough(value.value - other.value, value)}.")
         elif found.cell is None and found.nearest is not None:
             value, attack = utility.of(found.nearest), found.nearest.strongest
             if attack is not None and attack[1].high <= self.most:
                 gap = value.value - utility.floor.value
                 question = f"Whether {found.nearest.title} is more useful than useless texts"
-                yield f"{question}: {self._enough(gap, value, utility.floor)}."
+                lines.append(f"{question}: {self._enough(gap, value, utility.floor)}.")
         for cell in self.cells:
             name, figure = cell.strongest or ("", cell.kept)
             if name and figure.value < self.most < figure.high:
                 margin, gap = figure.high - figure.value, self.most - figure.value
                 question = f"Whether {cell.title} keeps {name} at or under {self.most:g}"
-                yield f"{question}: {self._texts(margin, gap, 'attacked')} would decide it."
+                enough = self._texts(margin, gap, "attacked")
+                lines.append(f"{question}: {enough} would decide it.")
+        return tuple(lines)
 
     def _enough(self, gap: float, *figures: Estimate) -> str:
         """Say what would make the joint interval of figures narrower than a gap between them."""

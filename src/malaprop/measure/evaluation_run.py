@@ -19,7 +19,7 @@ from malaprop._version import __version__
 from malaprop.lexicon.bigrams import BigramModel
 from malaprop.lexicon.graph import with_graph_if_needed
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.measure.adversaries import Target, attack_named, attack_with
+from malaprop.measure.adversaries import Target, attack_with
 from malaprop.measure.adversaries import attacks as registered
 from malaprop.measure.adversaries.labels import LabelAttack
 from malaprop.measure.adversaries.public_model import check_corpus, model_for
@@ -83,7 +83,7 @@ class EvaluationSettings:
         if not isinstance(self.most, Real) or not 0.0 < self.most <= 1.0:
             raise ParameterError("`most` must be a share of words: above 0, and up to 1.")
         for name in self.attacks or ():
-            if attack_named(name).on not in ("words", "labels"):
+            if entry("attack", name, registered).on not in ("words", "labels"):
                 raise ParameterError(f"The attack {name} is not on texts: leave it out.")
         for name in self.models:
             entry("model", name, text_models)

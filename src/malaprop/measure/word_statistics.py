@@ -431,18 +431,16 @@ def _by_columns(
     outputs, words = drawn.ravel(), np.repeat(ids, drawn.shape[1])
     order = np.argsort(outputs, kind="stable")
     distinct, firsts = np.unique(outputs[order], return_index=True)
-    ends = np.append(firsts, len(outputs))
+    places = iter(np.split(order, firsts[1:]))
     counts, columns = np.zeros(len(outputs)), columns_of(channel.law)
     steps = blocks(len(distinct), row_cells=1, budget=_TOGETHER)
     for done, block in enumerate(steps, 1):
-        row = block.start
         for part in columns.parts(distinct[block], _COLUMNS):
             for column in part:
-                for place in order[ends[row] : ends[row + 1]]:
+                for place in next(places):
                     own = column[words[place]]
                     near = (column >= own - width) & (column <= own + width)
                     counts[place] = np.count_nonzero(near)
-                row += 1
         report(progress, done, len(steps))
     return counts
 
@@ -461,15 +459,14 @@ def _by_rows(
     """
     own, size = log_chances(channel, ids, drawn), len(channel.lexicon)
     batches = np.empty((len(inputs), len(ids)))
-    for batch, some in enumerate(inputs):
-        part = np.array_split(np.arange(drawn.shape[1]), len(inputs))[batch]
-        outputs, others = drawn[:, part], np.zeros(len(ids))
-        counts = np.zeros(outputs.shape)
+    parts = (np.array_split(each, len(inputs), axis=1) for each in (drawn, own))
+    for batch, (some, outputs, chances) in enumerate(zip(inputs, *parts, strict=True)):
+        counts, others = np.zeros(outputs.shape), np.zeros(len(ids))
         steps = blocks(len(some), row_cells=size)
         for done, block in enumerate(steps, 1):
             for word, row in zip(some[block], channel.log_probabilities(some[block]), strict=True):
                 other = ids != word
-                counts += (np.abs(row[outputs] - own[:, part]) <= width) & other[:, None]
+                counts += (np.abs(row[outputs] - chances) <= width) & other[:, None]
                 others += other
             report(progress, done, len(steps))
         batches[batch] = 1.0 + counts.mean(axis=1) * (size - 1) / others

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.errors import (
     ParameterError,
-    entry,
     made_with,
     require_choice,
     require_whole,
@@ -289,11 +288,6 @@ class Attack(ABC):
     def summary(cls) -> str:
         """What the attack does, in one sentence."""
         return (cls.__doc__ or "").strip().split("\n")[0]
-
-
-def attack_named(name: str) -> type[Attack]:
-    """Return the attack of that name; otherwise raise an error that suggests one."""
-    return entry("attack", name, attacks)
 
 
 def attack_with(name: str, options: Mapping[str, Any]) -> Attack:

@@ -5,7 +5,6 @@ memory: some columns at a time if the law has a form for them, else some rows at
 channels they are estimated from draws.
 """
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -40,34 +39,11 @@ class Candidates:
         return np.searchsorted(self.outputs, outputs)
 
 
-class Likelihoods(ABC):
-    """Pr[y | w], as an observer of a channel knows it."""
-
-    source: str
-    """Where the probabilities come from, in a few words."""
-
-    @abstractmethod
-    def candidates(
-        self, outputs: Ids, log_prior: Floats, count: int, progress: Progress | None = None
-    ) -> Candidates:
-        """Return the `count` words of largest π(w)·Pr[y | w] for each distinct output y."""
-
-    @abstractmethod
-    def of_pairs(self, words: Ids, outputs: Ids, progress: Progress | None = None) -> Floats:
-        """Return ln Pr[outputs[i] | words[i]] for each i."""
-
-
-def likelihoods_of(channel: Channel, prior: Floats, draws: int, rng: Generator) -> Likelihoods:
-    """Return the likelihoods of a channel: its law's, or estimates from `draws` draws."""
-    if isinstance(channel, LawChannel):
-        return _of_law(channel.law)
-    return SampledLikelihoods(channel, prior, draws, rng)
-
-
-class LawLikelihoods(Likelihoods):
+class LawLikelihoods:
     """The probabilities of a law."""
 
     source = "exact, from the law"
+    """Where the probabilities come from, in a few words."""
 
     def __init__(self, law: Law) -> None:
         self._law, self._size = law, len(law.space)
@@ -85,7 +61,7 @@ class LawLikelihoods(Likelihoods):
     def candidates(
         self, outputs: Ids, log_prior: Floats, count: int, progress: Progress | None = None
     ) -> Candidates:
-        """Return the likeliest words behind each distinct output.
+        """Return the `count` words of largest π(w)·Pr[y | w] for each distinct output y.
 
         Several attacks on one channel share them: those of an earlier call are taken over.
         """
@@ -150,6 +126,7 @@ class LawLikelihoods(Likelihoods):
         return words, best
 
     def of_pairs(self, words: Ids, outputs: Ids, progress: Progress | None = None) -> Floats:
+        """Return ln Pr[outputs[i] | words[i]] for each i."""
         by_output = self._columns.prepare(progress)
         keys, others = (outputs, words) if by_output else (words, outputs)
         order = np.argsort(keys, kind="stable")
@@ -180,7 +157,7 @@ _WEIGHT = 2.0  # draws that the general share of staying words counts for, besid
 _EVEN = 0.01  # of the general picture: any output is possible
 
 
-class SampledLikelihoods(Likelihoods):
+class SampledLikelihoods:
     """Estimates from draws: half of words as frequent as the prior says, half of all words evenly.
 
     A word stays with the share of its own draws that did, mixed with that of all words. Otherwise
@@ -246,3 +223,14 @@ class SampledLikelihoods(Likelihoods):
         stays = self._stays[words]
         moved = seen / self._moves[words] + self._left[words] * self._general[outputs]
         return np.asarray(np.log(np.where(words == outputs, stays, (1.0 - stays) * moved)))
+
+
+Likelihoods = LawLikelihoods | SampledLikelihoods
+"""Pr[y | w], as an observer of a channel knows it."""
+
+
+def likelihoods_of(channel: Channel, prior: Floats, draws: int, rng: Generator) -> Likelihoods:
+    """Return the likelihoods of a channel: its law's, or estimates from `draws` draws."""
+    if isinstance(channel, LawChannel):
+        return _of_law(channel.law)
+    return SampledLikelihoods(channel, prior, draws, rng)
