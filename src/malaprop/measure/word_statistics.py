@@ -549,14 +549,13 @@ _LEAST_RUNS: Final = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summary(Estimate):
-    """A statistic over all words: mean with its interval, spread, percentiles, worst words.
-
-    The mean is over the lexicon. Its interval is that of the bootstrap over words unless all were
-    measured, and has the error of draws unless it is `exact`.
-    """
+class Summary:
+    """A statistic over all words: mean with its interval, spread, percentiles, worst words."""
 
     title: str
+    estimate: Estimate
+    """The mean over the lexicon. Its interval is that of the bootstrap over words unless all were
+    measured, and has the error of draws unless it is `exact`."""
     sd: float
     min: float
     p5: float
@@ -569,13 +568,19 @@ class Summary(Estimate):
     @property
     def mean(self) -> float:
         """The mean over words."""
-        return self.value
+        return self.estimate.value
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % interval of the mean."""
+        return self.estimate.interval
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain values for JSON."""
-        mean = {"title": self.title, "mean": self.mean, "interval": list(self.interval)}
-        spread = {name: getattr(self, name) for name in ("sd", "min", "p5", "p50", "p95", "max")}
-        return mean | spread | {"worst": dict(self.worst)}
+        facts = vars(self).copy()
+        title, _ = facts.pop("title"), facts.pop("estimate")
+        mean = {"title": title, "mean": self.mean, "interval": list(self.interval)}
+        return mean | facts | {"worst": dict(self.worst)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -630,10 +635,10 @@ class WordStatistics:
             order = np.argsort(-values if statistic.worst == "high" else values, kind="stable")
             summaries[name] = Summary(
                 title=statistic.title,
-                value=mean,
                 # Rounding may have put a mean beyond an end, but never beyond its own interval.
-                low=max(low, min(least, mean)),
-                high=min(high, max(most, mean)),
+                estimate=Estimate(
+                    value=mean, low=max(low, min(least, mean)), high=min(high, max(most, mean))
+                ),
                 sd=float(values.std(ddof=1)) if len(values) > 1 else 0.0,
                 min=p0,
                 p5=p5,
