@@ -16,7 +16,7 @@ from malaprop.measure.bayes import vector_likelihoods
 from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.best_guess import columns_of, log_chances
 from malaprop.privacy.channel import Channel, LawChannel, VectorChannel, checked_channel
-from malaprop.privacy.errors import ParameterError
+from malaprop.privacy.errors import ParameterError, checked_number
 from malaprop.privacy.estimate import (
     Estimate,
     bootstrap_intervals,
@@ -546,6 +546,7 @@ _ERROR_WORDS: Final = 512  # that tell it for more words, too: it is no smaller 
 _TABLE_CELLS: Final = 1 << 21  # rows of a law, or draws, that are held at a time
 _LISTED: Final = 10  # words at the worst end
 _LEAST_RUNS: Final = 10
+_PERCENTILES: Final = {"min": 0, "p5": 5, "p50": 50, "p95": 95, "max": 100}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -631,7 +632,7 @@ class WordStatistics:
         ):
             statistic = registry[name]
             least, most = statistic.bounds(self.size, self.runs)
-            p0, p5, p50, p95, p100 = np.percentile(values, [0, 5, 50, 95, 100]).tolist()
+            percentiles = np.percentile(values, list(_PERCENTILES.values())).tolist()
             order = np.argsort(-values if statistic.worst == "high" else values, kind="stable")
             summaries[name] = Summary(
                 title=statistic.title,
@@ -640,11 +641,7 @@ class WordStatistics:
                     value=mean, low=max(low, min(least, mean)), high=min(high, max(most, mean))
                 ),
                 sd=float(values.std(ddof=1)) if len(values) > 1 else 0.0,
-                min=p0,
-                p5=p5,
-                p50=p50,
-                p95=p95,
-                max=p100,
+                **dict(zip(_PERCENTILES, percentiles, strict=True)),
                 worst=tuple((self.words[i], float(values[i])) for i in order[:_LISTED]),
             )
         return summaries
@@ -712,21 +709,16 @@ def statistics_of(channel: Channel, ids: Ids, name: str, runs: int, rng: Generat
 
 
 def _options(runs: int, least: float | None, factor: float) -> Options:
-    if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < _LEAST_RUNS:
-        raise ParameterError(
-            f"`runs` must be a whole number of {_LEAST_RUNS} or more: "
-            "fewer draws say nothing about a word."
-        )
+    of = "parameter of statistics"
+    enough = f"a whole number, {_LEAST_RUNS} or more: fewer draws say nothing about a word"
+    runs = int(
+        checked_number(runs, f"'runs' {of}", enough, lambda x: x >= _LEAST_RUNS and x.is_integer())
+    )
     least = 1.0 / runs if least is None else least
-    if isinstance(least, bool) or not isinstance(least, int | float) or not 0.0 <= least < 1.0:
-        raise ParameterError(
-            "The 'least' parameter of statistics must be a probability of 0 or more, below 1."
-        )
-    if not isinstance(factor, int | float) or not 1.0 <= factor < np.inf:
-        raise ParameterError(
-            f"The 'factor' parameter of statistics must be 1 or more. Got {factor!r}."
-        )
-    return Options(runs=int(runs), least=float(least), factor=float(factor))
+    share = "a probability of 0 or more, below 1"
+    least = checked_number(least, f"'least' {of}", share, lambda x: 0.0 <= x < 1.0)
+    factor = checked_number(factor, f"'factor' {of}", "1 or more", lambda x: 1.0 <= x < math.inf)
+    return Options(runs=runs, least=least, factor=factor)
 
 
 def _values(
