@@ -125,16 +125,15 @@ class LawLikelihoods:
             report(progress, done, len(steps))
         return words, best
 
-    def of_pairs(self, words: Ids, outputs: Ids, progress: Progress | None = None) -> Floats:
+    def of_pairs(self, words: Ids, outputs: Ids) -> Floats:
         """Return ln Pr[outputs[i] | words[i]] for each i."""
-        by_output = self._columns.prepare(progress)
+        by_output = self._columns.prepare()
         keys, others = (outputs, words) if by_output else (words, outputs)
         order = np.argsort(keys, kind="stable")
         distinct, firsts = np.unique(keys[order], return_index=True)
         ends = np.append(firsts, len(keys))
         chosen_logs = np.empty(len(keys))
-        steps = blocks(len(distinct), row_cells=self._size, budget=_COLUMNS)
-        for done, block in enumerate(steps, 1):
+        for block in blocks(len(distinct), row_cells=self._size, budget=_COLUMNS):
             rows = distinct[block]
             logs = (
                 np.concatenate(list(self._columns.parts(rows, _ROWS)))
@@ -143,7 +142,6 @@ class LawLikelihoods:
             )
             places = order[ends[block.start] : ends[block.stop]]
             chosen_logs[places] = logs[np.searchsorted(rows, keys[places]), others[places]]
-            report(progress, done, len(steps))
         return np.maximum(chosen_logs, _NEVER)
 
 
@@ -214,7 +212,7 @@ class SampledLikelihoods:
         report(progress, len(distinct), len(distinct))
         return Candidates(outputs=distinct, words=chosen, logs=logs)
 
-    def of_pairs(self, words: Ids, outputs: Ids, progress: Progress | None = None) -> Floats:
+    def of_pairs(self, words: Ids, outputs: Ids) -> Floats:
         keys = words * self._size + outputs
         seen = np.zeros(len(keys))
         if len(self._keys):
