@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,14 @@ def _inputs(folder: Path) -> None:
 
 def at_the_end(patch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
     """Do something when all is written, and nothing has its name."""
-    write = engine._write
+    look, looks = engine._sight, count()  # at the inputs: before, and when all is written
 
-    def written(*arguments: Any) -> None:
-        write(*arguments)
-        act()
+    def looked(*arguments: Any) -> object:
+        if next(looks):
+            act()
+        return look(*arguments)
 
-    patch.setattr(engine, "_write", written)
+    patch.setattr(engine, "_sight", looked)
 
 
 def test_only_the_owner_reads_the_output_and_the_report(
