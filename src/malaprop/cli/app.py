@@ -20,7 +20,7 @@ from malaprop.cli import (
     stats,
     vectors,
 )
-from malaprop.cli.options import RESEARCH, App
+from malaprop.cli.options import RESEARCH, App, option
 from malaprop.cli.terminal import say, show
 
 app = App(
@@ -54,7 +54,7 @@ app.add_typer(lm.app, name="lm", rich_help_panel=RESEARCH)
 @app.command(short_help="List the mechanisms to choose from; with --all, the others, too.")
 def mechanisms(
     every: Annotated[
-        bool, typer.Option("--all", help="List the others, too, for research and comparison.")
+        bool, option("--all", "List the others, too, for research and comparison.")
     ] = False,
 ) -> None:
     """List the mechanisms to choose from: when to take each, and what it guarantees.
@@ -92,7 +92,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool, option("--version", "Show the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     pass

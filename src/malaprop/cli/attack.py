@@ -15,8 +15,10 @@ from malaprop.cli.options import (
     MechanismName,
     Parameters,
     TextColumns,
+    argument,
     make_mechanism,
     open_lexicon,
+    option,
 )
 from malaprop.cli.results import (
     Force,
@@ -34,24 +36,14 @@ if TYPE_CHECKING:
     from malaprop.measure.adversaries import Attack
 
 
-def option(metavar: str, text: str, *names: str, **limits: Any) -> Any:
-    """Return an option with its help."""
-    return typer.Option(*names, metavar=metavar, help=text, **limits)
-
-
-def number(text: str, least: int = 1) -> Any:
-    """Return an option that takes a whole number, with its help."""
-    return option("NUMBER", text, min=least)
-
-
 def attack(
     context: typer.Context,
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="NAME",
-            help="On words: bayes, context, majority or frequency. On labels: authorship, "
-            "attribute or membership. On vectors: inversion or float.",
+        argument(
+            "NAME",
+            "On words: bayes, context, majority or frequency. On labels: authorship, attribute or "
+            "membership. On vectors: inversion or float.",
         ),
     ],
     file: TextFile,
@@ -81,34 +73,38 @@ def attack(
     ] = None,
     adaptive: Annotated[
         bool,
-        typer.Option(
+        option(
             "--adaptive",
-            help="The attacker trains on private text, not on clean text; on words, learns from it "
-            "how frequent words are.",
+            "The attacker trains on private text, not on clean text; on words, learns from it how "
+            "frequent words are.",
         ),
     ] = False,
     no_punctuation: Annotated[
         bool,
-        typer.Option(
-            "--no-punctuation", help="For attacks on labels: the attacker ignores punctuation."
-        ),
+        option("--no-punctuation", "For attacks on labels: the attacker ignores punctuation."),
     ] = False,
     repeats: Annotated[
         int | None,
-        number(
-            "How many draws of the noise: for attacks on words 1 by default, for attacks on labels "
-            "5, each with a random split of its own."
+        option(
+            "NUMBER",
+            "How many draws of the noise: for attacks on words 1 by default, for attacks on "
+            "labels 5, each with a random split of its own.",
+            min=1,
         ),
     ] = None,
-    sample: Annotated[int, number("How many texts to attack at most, drawn at random.")] = 2000,
+    sample: Annotated[
+        int, option("NUMBER", "How many texts to attack at most, drawn at random.", min=1)
+    ] = 2000,
     draws: Annotated[
         int | None,
-        number(
+        option(
+            "NUMBER",
             "How many words to draw to estimate a mechanism without a known law, such as laplace; "
-            "by default 50,000."
+            "by default 50,000.",
+            min=1,
         ),
     ] = None,
-    seed: Annotated[int | None, number("Repeat a measurement exactly.", 0)] = None,
+    seed: Annotated[int | None, option("NUMBER", "Repeat a measurement exactly.", min=0)] = None,
     json_: JsonFile = None,
     report: ReportFile = None,
     force: Force = False,
@@ -203,10 +199,9 @@ def _options(chosen: "type[Attack]", **given: Any) -> dict[str, Any]:
     """Return the options that were given; refuse those that the attack does not have."""
     from malaprop.privacy.errors import ParameterError
 
-    known = {option.name for option in fields(chosen)}
-    options = {option: value for option, value in given.items() if value is not None}
-    for option in options:
-        if option not in known:
-            flag = "--no-punctuation" if option == "punctuation" else f"--{option}"
-            raise ParameterError(f"the attack {chosen.name} takes no {flag}")
+    known = {field.name for field in fields(chosen)}
+    options = {name: value for name, value in given.items() if value is not None}
+    for name in [each for each in options if each not in known]:
+        flag = "--no-punctuation" if name == "punctuation" else f"--{name}"
+        raise ParameterError(f"the attack {chosen.name} takes no {flag}")
     return options

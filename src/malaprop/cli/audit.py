@@ -11,8 +11,10 @@ from malaprop.cli.options import (
     LexiconName,
     MechanismName,
     Parameters,
+    argument,
     make_mechanism,
     open_lexicon,
+    option,
 )
 from malaprop.cli.results import (
     AuditedWords,
@@ -33,22 +35,20 @@ def audit(
     lexicon: LexiconName = "english",
     sampled: Annotated[
         bool,
-        typer.Option(
+        option(
             "--sampled",
-            help="Believe nothing that the code states: privatize single words as a black box, "
-            "and bound the loss from below.",
+            "Believe nothing that the code states: privatize single words as a black box, and "
+            "bound the loss from below.",
         ),
     ] = False,
-    pairs: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="With --sampled: pairs of words to try.")
-    ] = 24,
+    pairs: Annotated[int, option("NUMBER", "With --sampled: pairs of words to try.", min=1)] = 24,
     draws: Annotated[
         int,
-        typer.Option(
-            metavar="NUMBER",
-            min=1_000,
-            help="With --sampled: draws of each word. From 8,000 on, words that are unlikely to "
-            "show a fault get an eighth.",
+        option(
+            "NUMBER",
+            "With --sampled: draws of each word. From 8,000 on, words that are unlikely to show a "
+            "fault get an eighth.",
+            min=1000,
         ),
     ] = 20_000,
     words: AuditedWords = None,
@@ -116,24 +116,19 @@ def audit(
 
 
 def audit_lexicon(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A lexicon's name or file.")],
+    name: Annotated[str, argument("NAME", "A lexicon's name or file.")],
     gamma: Annotated[
         float | None,
-        typer.Option(
-            metavar="NUMBER", help="TEM's threshold γ, a distance above 0; by default none."
-        ),
+        option("NUMBER", "TEM's threshold γ, a distance above 0; by default none."),
     ] = None,
     epsilon: Annotated[
         float | None,
-        typer.Option(
-            "--epsilon",
-            "-e",
-            metavar="NUMBER",
-            help="Find the exponent for this ε alone, in less than half the time.",
+        option(
+            "--epsilon -e NUMBER", "Find the exponent for this ε alone, in less than half the time."
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Audit it again, even if a result is stored.")
+        bool, option("--force", "Audit it again, even if a result is stored.")
     ] = False,
 ) -> None:
     """Find how large TEM's exponent may be on a lexicon, and store the result for later runs.

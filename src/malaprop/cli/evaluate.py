@@ -5,10 +5,7 @@ from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from malaprop.cli.attack import number, option
-from malaprop.cli.options import DEFAULT, PIPE, Encoding, FormatName, LexiconName
+from malaprop.cli.options import DEFAULT, PIPE, Encoding, FormatName, LexiconName, option
 from malaprop.cli.results import (
     Force,
     JsonFile,
@@ -30,24 +27,20 @@ if TYPE_CHECKING:
 
 def evaluate(
     file: TextFile,
-    column: Annotated[
-        str | None, typer.Option("--column", "-c", metavar="NAME", help="The column of texts.")
-    ] = None,
+    column: Annotated[str | None, option("--column -c NAME", "The column of texts.")] = None,
     label: Annotated[
         str | None,
         option("NAME", "The column of labels: a classifier learns them from private texts."),
     ] = None,
     epsilon: Annotated[
-        str, option("NUMBERS", "Values of ε, such as 1,1.5,2.", "--epsilon", "-e")
+        str, option("--epsilon -e NUMBERS", "Values of ε, such as 1,1.5,2.")
     ] = "1,1.5,2",
     mechanism: Annotated[
         str,
         option(
-            "NAMES",
+            "--mechanism -m NAMES",
             "Mechanisms, such as balanced,tem. Each is measured at each ε, unless it has its own, "
             "as in balanced,tem:4,tem:6.",
-            "--mechanism",
-            "-m",
         ),
     ] = DEFAULT,
     lexicon: LexiconName = "english",
@@ -55,20 +48,19 @@ def evaluate(
         float,
         option(
             "SHARE",
-            "The recommended setting lets no attack recover more than this share of words, above 0 "
-            "and up to 1.",
+            "The recommended setting lets no attack recover more than this share of words, above "
+            "0 and up to 1.",
         ),
     ] = 0.5,
     attack: Annotated[
         str | None,
         option(
-            "NAMES",
+            "--attacks NAMES",
             "Attacks, such as bayes,context; by default bayes, context and majority.",
-            "--attacks",
         ),
     ] = None,
     classifier: Annotated[
-        str, option("NAMES", "Classifiers: centroids, ngrams.", "--classifiers")
+        str, option("--classifiers NAMES", "Classifiers: centroids, ngrams.")
     ] = "centroids,ngrams",
     model: Annotated[
         Path | None,
@@ -80,10 +72,10 @@ def evaluate(
     ] = None,
     adaptive: Annotated[
         bool,
-        typer.Option(
+        option(
             "--adaptive",
-            help="Attackers train on private text, not on clean text; on words, they learn from it "
-            "how frequent words are. Takes several times as long.",
+            "Attackers train on private text, not on clean text; on words, they learn from it how "
+            "frequent words are. Takes several times as long.",
         ),
     ] = False,
     sample: Annotated[
@@ -94,12 +86,17 @@ def evaluate(
             "texts needs many: all takes longer, and says more.",
         ),
     ] = "2000",
-    runs: Annotated[int, number("How many noise draws, each with a split of its own.")] = 5,
+    runs: Annotated[
+        int, option("NUMBER", "How many noise draws, each with a split of its own.", min=1)
+    ] = 5,
     repeat: Repeat = "fresh",
     format_: FormatName = None,
     encoding: Encoding = "utf-8",
     show: Annotated[
-        int, number("Show this many of your texts beside what each setting makes of them.", 0)
+        int,
+        option(
+            "NUMBER", "Show this many of your texts beside what each setting makes of them.", min=0
+        ),
     ] = 0,
     json_: JsonFile = None,
     report: Annotated[
@@ -107,12 +104,14 @@ def evaluate(
     ] = None,
     force: Force = False,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Measure again, with new noise, what is kept.")
+        bool, option("--fresh", "Measure again, with new noise, what is kept.")
     ] = False,
     seed: Annotated[
         int | None,
-        number(
-            "Repeat a measurement exactly; what other seeds have measured is not taken over.", 0
+        option(
+            "NUMBER",
+            "Repeat a measurement exactly; what other seeds have measured is not taken over.",
+            min=0,
         ),
     ] = None,
 ) -> None:

@@ -2,8 +2,6 @@
 
 from typing import Annotated
 
-import typer
-
 from malaprop.cli.options import (
     DEFAULT,
     DatesChoice,
@@ -14,7 +12,9 @@ from malaprop.cli.options import (
     MechanismName,
     Parameters,
     StepSizes,
+    argument,
     make_mechanism,
+    option,
     step_sizes,
 )
 from malaprop.cli.terminal import show
@@ -23,15 +23,13 @@ from malaprop.cli.terminal import show
 def explain(
     word: Annotated[
         str,
-        typer.Argument(metavar="WORD", help="The word, or the number, date or time, to explain."),
+        argument("WORD", "The word, or the number, date or time, to explain."),
     ],
     epsilon: Epsilon,
     mechanism: MechanismName = DEFAULT,
     param: Parameters = None,
     lexicon: LexiconName = "english",
-    top: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="How many replacements to list.")
-    ] = 12,
+    top: Annotated[int, option("NUMBER", "How many replacements to list.", min=1)] = 12,
     kinds: KindsChoice = None,
     kind_epsilon: KindEpsilon = None,
     step: StepSizes = None,

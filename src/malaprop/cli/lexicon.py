@@ -1,14 +1,11 @@
 """`malaprop lexicon`: list, info, import, neighbours, graph, train-poincare."""
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from malaprop.cli.audit import audit_lexicon
-from malaprop.cli.options import RESEARCH, App, LexiconName
+from malaprop.cli.options import RESEARCH, App, LexiconName, argument, option
 from malaprop.cli.terminal import bar, print_table, say
 from malaprop.privacy.errors import ParameterError, printable
 
@@ -21,15 +18,14 @@ if TYPE_CHECKING:
 app = App(help="List, inspect and import lexicons.")
 app.command("audit", short_help="Find how large TEM's exponent may be.")(audit_lexicon)
 
-_number = partial(typer.Option, metavar="NUMBER")
-_force = partial(typer.Option, "--force")
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A lexicon's name or file.")]
-NewName = Annotated[str, typer.Option(metavar="NAME", help="The name of the new lexicon.")]
+Name = Annotated[str, argument("NAME", "A lexicon's name or file.")]
+NewName = Annotated[str, option("NAME", "The name of the new lexicon.")]
 
 
 @app.command("graph", short_help="Build the graph of near words.")
 def graph_lexicon(
-    name: Name, force: Annotated[bool, _force(help="Build it again, even if it exists.")] = False
+    name: Name,
+    force: Annotated[bool, option("--force", "Build it again, even if it exists.")] = False,
 ) -> None:
     """Build the word graph of a lexicon and its balances, and store them for later runs.
 
@@ -155,20 +151,20 @@ def _print_repairs(about: Mapping[str, Any]) -> None:
 
 @app.command("import", short_help="Compile a file of word vectors into a lexicon.")
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of word vectors.")],
+    file: Annotated[Path, argument("FILE", "The file of word vectors.")],
     name: NewName,
     metric: Annotated[
         str,
-        typer.Option(metavar="NAME", help="euclidean, angular, manhattan, chebyshev or poincare."),
+        option("NAME", "euclidean, angular, manhattan, chebyshev or poincare."),
     ] = "euclidean",
     vocabulary: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="For .npy and .safetensors: the words in order, one per line."
-        ),
+        option("FILE", "For .npy and .safetensors: the words in order, one per line."),
     ] = None,
-    limit: Annotated[int | None, _number(min=1, help="Import only the first NUMBER rows.")] = None,
-    force: Annotated[bool, _force(help="Replace a lexicon of that name.")] = False,
+    limit: Annotated[
+        int | None, option("NUMBER", "Import only the first NUMBER rows.", min=1)
+    ] = None,
+    force: Annotated[bool, option("--force", "Replace a lexicon of that name.")] = False,
 ) -> None:
     """Compile a file of word vectors into a lexicon that opens at once.
 
@@ -197,9 +193,9 @@ def import_(
 
 @app.command()
 def neighbours(
-    word: Annotated[str, typer.Argument(metavar="WORD", help="A word of the lexicon.")],
+    word: Annotated[str, argument("WORD", "A word of the lexicon.")],
     lexicon: LexiconName = "english",
-    count: Annotated[int, _number("--count", "-k", min=1, help="How many words to list.")] = 10,
+    count: Annotated[int, option("--count -k NUMBER", "How many words to list.", min=1)] = 10,
 ) -> None:
     """List the words nearest to a word, with their distances."""
     from malaprop.lexicon.lexicon import Lexicon
@@ -222,37 +218,31 @@ def train_poincare(
     name: NewName,
     relations: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="RELATIONS", help="A file: a word, a tab and its parent on each line."
-        ),
+        argument("RELATIONS", "A file: a word, a tab and its parent on each line."),
     ] = None,
     wordnet: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Train on the nouns of WordNet in this folder, not on a file."
-        ),
+        option("FOLDER", "Train on the nouns of WordNet in this folder, not on a file."),
     ] = None,
     words: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="With --wordnet: only nouns of this lexicon, and nouns above them."
-        ),
+        option("NAME", "With --wordnet: only nouns of this lexicon, and nouns above them."),
     ] = None,
-    dim: Annotated[int, _number(min=1, help="The number of dimensions.")] = 10,
-    epochs: Annotated[int, _number(min=1, help="The number of passes over all words.")] = 200,
+    dim: Annotated[int, option("NUMBER", "The number of dimensions.", min=1)] = 10,
+    epochs: Annotated[int, option("NUMBER", "The number of passes over all words.", min=1)] = 200,
     rate: Annotated[
-        float, _number(help="The length of the first steps, in the ball: above 0, up to 1.")
+        float, option("NUMBER", "The length of the first steps, in the ball: above 0, up to 1.")
     ] = 0.3,
     negatives: Annotated[
-        int, _number(min=1, help="How many words to sample against in each batch.")
+        int, option("NUMBER", "How many words to sample against in each batch.", min=1)
     ] = 200,
     seed: Annotated[
-        int, _number(min=0, help="The random seed. Other seeds give other vectors.")
+        int, option("NUMBER", "The random seed. Other seeds give other vectors.", min=0)
     ] = 0,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Resume a training that was interrupted.")
+    resume: Annotated[bool, option("--resume", "Resume a training that was interrupted.")] = False,
+    force: Annotated[
+        bool, option("--force", "Replace a lexicon of that name, or start again.")
     ] = False,
-    force: Annotated[bool, _force(help="Replace a lexicon of that name, or start again.")] = False,
 ) -> None:
     """Train vectors in the Poincaré ball from IS-A relations (Nickel & Kiela 2017).
 

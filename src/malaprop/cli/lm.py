@@ -3,9 +3,15 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from malaprop.cli.options import App, Encoding, FormatName, LexiconName, TextColumns
+from malaprop.cli.options import (
+    App,
+    Encoding,
+    FormatName,
+    LexiconName,
+    TextColumns,
+    argument,
+    option,
+)
 from malaprop.cli.terminal import bar, say
 from malaprop.privacy.errors import printable
 
@@ -21,16 +27,14 @@ def _group() -> None:
 def train(
     corpus: Annotated[
         list[str],
-        typer.Argument(metavar="CORPUS", help="Files of public text, or - for standard input."),
+        argument("CORPUS", "Files of public text, or - for standard input."),
     ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="MODEL", help="The folder of the new model.")
-    ],
+    output: Annotated[Path, option("--output -o MODEL", "The folder of the new model.")],
     lexicon: LexiconName = "english",
     column: TextColumns = None,
     format_: FormatName = None,
     encoding: Encoding = "utf-8",
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
+    force: Annotated[bool, option("--force", "Replace an existing model.")] = False,
 ) -> None:
     """Train a bigram model: count the words and the pairs of words of a public corpus.
 

@@ -83,6 +83,21 @@ class App(typer.Typer):
         return super().command(*args, **{"cls": _Command} | settings)
 
 
+def option(usage: str, text: str, **settings: Any) -> Any:
+    """Return an option with its help; `usage` has its names, if it needs any, and its value.
+
+    Without names, it is called as its parameter is; without a value, it is a flag.
+    """
+    names = [word for word in usage.split() if word.startswith("-")]
+    metavar = next((word for word in usage.split() if word not in names), None)
+    return typer.Option(*names, metavar=metavar, help=text, **settings)
+
+
+def argument(metavar: str, text: str) -> Any:
+    """Return an argument with its help."""
+    return typer.Argument(metavar=metavar, help=text)
+
+
 RESEARCH = "Research"
 """The section of the help for commands that experiments need."""
 DEFAULT = "balanced"
@@ -92,139 +107,110 @@ PIPE = "-"
 
 Epsilon = Annotated[
     str,
-    typer.Option(
-        "--epsilon",
-        "-e",
-        metavar="NUMBER",
-        help="ε, the privacy loss per unit of distance: smaller is more private. For balanced on "
+    option(
+        "--epsilon -e NUMBER",
+        "ε, the privacy loss per unit of distance: smaller is more private. For balanced on "
         "english, where it is the loss per step, the useful range is 0.8 to 2.5.",
     ),
 ]
 MechanismName = Annotated[
     str,
-    typer.Option(
-        "--mechanism",
-        "-m",
-        metavar="NAME",
-        help="The mechanism that replaces words, such as balanced, tem or laplace. "
-        "malaprop mechanisms --all lists them.",
+    option(
+        "--mechanism -m NAME",
+        "The mechanism that replaces words, such as balanced, tem or laplace. malaprop mechanisms "
+        "--all lists them.",
     ),
 ]
 Parameters = Annotated[
     list[str] | None,
-    typer.Option(
-        "--param",
-        "-p",
-        metavar="NAME=VALUE",
-        help="Another parameter of the mechanism; may be repeated.",
-    ),
+    option("--param -p NAME=VALUE", "Another parameter of the mechanism; may be repeated."),
 ]
 LexiconName = Annotated[
     str,
-    typer.Option(
-        "--lexicon", "-l", metavar="NAME", help="A lexicon's name, or a file of word vectors."
-    ),
+    option("--lexicon -l NAME", "A lexicon's name, or a file of word vectors."),
 ]
 
 KindsChoice = Annotated[
     Literal["typed", "words"] | None,
-    typer.Option(
-        "--kinds",
-        metavar="typed|words",
-        help="Numbers, dates, times, identifiers and addresses: draw them as what they are, or "
-        "turn them into words; by default typed for balanced, and words for mechanisms that do "
-        "not count in steps.",
+    option(
+        "--kinds typed|words",
+        "Numbers, dates, times, identifiers and addresses: draw them as what they are, or turn "
+        "them into words; by default typed for balanced, and words for mechanisms that do not "
+        "count in steps.",
     ),
 ]
 KindEpsilon = Annotated[
     float | None,
-    typer.Option(
-        "--kind-epsilon",
-        metavar="NUMBER",
-        help="With --kinds typed: the ε, above 0, of one step of a number, a date or a time; by "
+    option(
+        "--kind-epsilon NUMBER",
+        "With --kinds typed: the ε, above 0, of one step of a number, a date or a time; by "
         "default that of balanced.",
     ),
 ]
 StepSizes = Annotated[
     list[str] | None,
-    typer.Option(
-        "--step",
-        metavar="KIND=STEP",
-        help="With --kinds typed: how long a step is, such as date='3 days' or number='20 %'; may "
-        "be repeated. Kinds: number, year, date, time, money, percentage, ordinal.",
+    option(
+        "--step KIND=STEP",
+        "With --kinds typed: how long a step is, such as date='3 days' or number='20 %'; may be "
+        "repeated. Kinds: number, year, date, time, money, percentage, ordinal.",
     ),
 ]
 DatesChoice = Annotated[
     Literal["mdy", "dmy"],
-    typer.Option(
-        "--dates",
-        metavar="mdy|dmy",
-        help="With --kinds typed: whether 03/04/2023 is in March or in April.",
-    ),
+    option("--dates mdy|dmy", "With --kinds typed: whether 03/04/2023 is in March or in April."),
 ]
 
 FormatName = Annotated[
     Literal[FORMATS] | None,  # type: ignore[valid-type]  # what is registered is known at run time
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; by default, the ending of the input's "
+    option(
+        "--format FORMAT",
+        f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; by default, the ending of the input's "
         "name, and txt for standard input.",
     ),
 ]
 TextColumns = Annotated[
     list[str] | None,
-    typer.Option(
-        "--column", "-c", metavar="NAME", help="A column that holds text; may be repeated."
-    ),
+    option("--column -c NAME", "A column that holds text; may be repeated."),
 ]
-Encoding = Annotated[str, typer.Option(metavar="NAME", help="The encoding of text files.")]
+Encoding = Annotated[str, option("NAME", "The encoding of text files.")]
 OnErrorChoice = Annotated[
     Literal["fail", "skip", "mask"],
-    typer.Option(
-        "--on-error",
-        metavar="fail|skip|mask",
-        help="What to do with records that cannot be processed (broken encoding, NUL characters, "
-        "no JSON, too long): stop, leave them out, or mask their texts. The report counts them.",
+    option(
+        "--on-error fail|skip|mask",
+        "What to do with records that cannot be processed (broken encoding, NUL characters, no "
+        "JSON, too long): stop, leave them out, or mask their texts. The report counts them.",
     ),
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(
-        metavar="NUMBER", min=0, help="Repeat a demonstration. The output is NOT private."
-    ),
+    option("NUMBER", "Repeat a demonstration. The output is NOT private.", min=0),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite existing outputs.")]
+Force = Annotated[bool, option("--force", "Overwrite existing outputs.")]
 Workers = Annotated[
     int | None,
-    typer.Option(metavar="NUMBER", min=1, help="The number of processes; by default one per core."),
+    option("NUMBER", "The number of processes; by default one per core.", min=1),
 ]
 Resume = Annotated[
     bool,
-    typer.Option(
-        "--resume",
-        help="Resume an earlier run of the same command, if it was stopped.",
-    ),
+    option("--resume", "Resume an earlier run of the same command, if it was stopped."),
 ]
 Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Show the whole report on stderr, not three lines.")
+    bool, option("--verbose -v", "Show the whole report on stderr, not three lines.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No report on stderr; warnings only.")]
+Quiet = Annotated[bool, option("--quiet -q", "No report on stderr; warnings only.")]
 Engine = Annotated[
     Literal["local", "spark"],
-    typer.Option(
-        "--engine",
-        metavar="local|spark",
-        help="Run on this machine, or on a Spark cluster, which reads a folder of parquet, csv, "
-        "tsv or jsonl files and writes another folder.",
+    option(
+        "--engine local|spark",
+        "Run on this machine, or on a Spark cluster, which reads a folder of parquet, csv, tsv or "
+        "jsonl files and writes another folder.",
     ),
 ]
 Master = Annotated[
     str | None,
-    typer.Option(
-        "--master",
-        metavar="URL",
-        help="With --engine spark: the cluster, such as spark://HOST:7077, yarn or k8s://HOST; by "
+    option(
+        "--master URL",
+        "With --engine spark: the cluster, such as spark://HOST:7077, yarn or k8s://HOST; by "
         "default all cores of this machine.",
     ),
 ]
@@ -232,25 +218,21 @@ Master = Annotated[
 
 KeptWords = Annotated[
     list[str] | None,
-    typer.Option(
-        "--keep",
-        metavar="WORD",
-        help="A word or phrase that is public and stays as it is, or placeholders, for those on a "
+    option(
+        "--keep WORD",
+        "A word or phrase that is public and stays as it is, or placeholders, for those on a "
         "closed list; may be repeated.",
     ),
 ]
 KeepFile = Annotated[
     Path | None,
-    typer.Option(
-        "--keep-file", metavar="FILE", help="More words and phrases to keep, one on each line."
-    ),
+    option("--keep-file FILE", "More words and phrases to keep, one on each line."),
 ]
 MarkupChoice = Annotated[
     Literal["html"] | None,
-    typer.Option(
-        metavar="html",
-        help="The texts have markup: their tags stay, without attributes. By default, markup is "
-        "text.",
+    option(
+        "html",
+        "The texts have markup: their tags stay, without attributes. By default, markup is text.",
     ),
 ]
 

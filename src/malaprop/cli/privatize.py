@@ -29,8 +29,10 @@ from malaprop.cli.options import (
     StepSizes,
     Verbose,
     Workers,
+    argument,
     kept_words,
     make_mechanism,
+    option,
     step_sizes,
 )
 from malaprop.cli.spark import privatize_on_spark
@@ -40,17 +42,13 @@ from malaprop.privacy.errors import ParameterError
 
 def privatize(
     context: typer.Context,
-    inputs: Annotated[
-        list[str], typer.Argument(metavar="INPUT", help="Files, or - for standard input.")
-    ],
+    inputs: Annotated[list[str], argument("INPUT", "Files, or - for standard input.")],
     epsilon: Epsilon,
     output: Annotated[
         str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUTPUT",
-            help="The output file, or - for standard output; for several inputs, a folder.",
+        option(
+            "--output -o OUTPUT",
+            "The output file, or - for standard output; for several inputs, a folder.",
         ),
     ] = None,
     mechanism: MechanismName = DEFAULT,
@@ -58,39 +56,33 @@ def privatize(
     lexicon: LexiconName = "english",
     column: Annotated[
         list[str] | None,
-        typer.Option(
-            "--column",
-            "-c",
-            metavar="NAME",
-            help="A column that holds text; may be repeated. In JSON lines also msg.text, or "
+        option(
+            "--column -c NAME",
+            "A column that holds text; may be repeated. In JSON lines also msg.text, or "
             "turns[].text for each item of a list.",
         ),
     ] = None,
     format_: FormatName = None,
     document: Annotated[
         Literal["line", "file"],
-        typer.Option(metavar="line|file", help="What a document is in .txt files."),
+        option("line|file", "What a document is in .txt files."),
     ] = "line",
     delimiter: Annotated[
         str | None,
-        typer.Option(
-            metavar="SIGN", help="What separates the fields of a .csv, by default a comma."
-        ),
+        option("SIGN", "What separates the fields of a .csv, by default a comma."),
     ] = None,
-    encoding: Annotated[
-        str, typer.Option(metavar="NAME", help="The encoding of text files, in and out.")
-    ] = "utf-8",
+    encoding: Annotated[str, option("NAME", "The encoding of text files, in and out.")] = "utf-8",
     unknown: Annotated[
         Literal["map", "mask", "drop", "keep"],
-        typer.Option(
-            metavar="map|mask|drop|keep",
-            help="Words that are not in the lexicon: map them to words that are, and protect "
-            "those; mask or drop them; or keep them, which forfeits the guarantee.",
+        option(
+            "map|mask|drop|keep",
+            "Words that are not in the lexicon: map them to words that are, and protect those; "
+            "mask or drop them; or keep them, which forfeits the guarantee.",
         ),
     ] = "map",
     punctuation: Annotated[
         Literal["keep", "drop"],
-        typer.Option(metavar="keep|drop", help="Keep punctuation and spacing, or drop them."),
+        option("keep|drop", "Keep punctuation and spacing, or drop them."),
     ] = "keep",
     kinds: KindsChoice = None,
     kind_epsilon: KindEpsilon = None,
@@ -98,10 +90,10 @@ def privatize(
     dates: DatesChoice = "mdy",
     repeat: Annotated[
         Literal["fresh", "document"],
-        typer.Option(
-            metavar="fresh|document",
-            help="Words that occur several times in a text: a fresh draw for each place, or one "
-            "draw for all of them. See docs/guide.md, which weighs the two.",
+        option(
+            "fresh|document",
+            "Words that occur several times in a text: a fresh draw for each place, or one draw "
+            "for all of them. See docs/guide.md, which weighs the two.",
         ),
     ] = "fresh",
     keep: KeptWords = None,
@@ -109,12 +101,12 @@ def privatize(
     markup: MarkupChoice = None,
     report: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            callback=check_ending,
-            help="Write the report to this file, with keyed digests of inputs and outputs: as JSON "
+        option(
+            "FILE",
+            "Write the report to this file, with keyed digests of inputs and outputs: as JSON "
             "(.json), as a page of Markdown (.md), or as a web page (.html) that also shows what "
             "an observer learns.",
+            callback=check_ending,
         ),
     ] = None,
     seed: Seed = None,

@@ -6,9 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from malaprop.cli.options import PIPE, App
+from malaprop.cli.options import PIPE, App, argument, option
 from malaprop.cli.results import check_different
 from malaprop.cli.terminal import bar, say_text
 
@@ -18,21 +16,17 @@ if TYPE_CHECKING:
 
 JsonLines = Annotated[
     str | None,
-    typer.Option(
-        "--json",
-        metavar="FILE",
-        help="Write every figure as a JSON line to this file, or to standard output (-).",
+    option(
+        "--json FILE", "Write every figure as a JSON line to this file, or to standard output (-)."
     ),
 ]
-Seed = Annotated[
-    int, typer.Option(metavar="NUMBER", min=0, help="Repeat the same draws and splits.")
-]
+Seed = Annotated[int, option("NUMBER", "Repeat the same draws and splits.", min=0)]
 FromFile = Annotated[
     Path | None,
-    typer.Option("--from", metavar="FILE", help="Measure nothing: read a file that --json wrote."),
+    option("--from FILE", "Measure nothing: read a file that --json wrote."),
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Measure again what an earlier run kept.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace existing outputs.")]
+Fresh = Annotated[bool, option("--fresh", "Measure again what an earlier run kept.")]
+Force = Annotated[bool, option("--force", "Replace existing outputs.")]
 _ALL, _FRONTIER = "all", "frontier"
 
 app = App(help="Compare all mechanisms.")
@@ -47,16 +41,16 @@ def _group() -> None:
 def frontier(
     quick: Annotated[
         bool,
-        typer.Option(
+        option(
             "--quick",
-            help="Another, smaller experiment, without verdicts: fewer settings, texts and "
-            "repeats. About a minute.",
+            "Another, smaller experiment, without verdicts: fewer settings, texts and repeats. "
+            "About a minute.",
         ),
     ] = False,
     json_: JsonLines = None,
     report: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write a page: .html, or .md with the plot beside it."),
+        option("FILE", "Write a page: .html, or .md with the plot beside it."),
     ] = None,
     seed: Seed = 0,
     lines: FromFile = None,
@@ -83,30 +77,27 @@ def frontier(
 def reproduce(
     study: Annotated[
         str,
-        typer.Argument(
-            metavar="nadp|mahalanobis|tem|privemb|hyperbolic|all",
-            help="The paper whose experiments to run, or all.",
+        argument(
+            "nadp|mahalanobis|tem|privemb|hyperbolic|all",
+            "The paper whose experiments to run, or all.",
         ),
     ],
     quick: Annotated[
         bool,
-        typer.Option(
+        option(
             "--quick",
-            help="Another, smaller experiment, without verdicts: fewer settings, words and "
-            "repeats. A minute a study.",
+            "Another, smaller experiment, without verdicts: fewer settings, words and repeats. A "
+            "minute a study.",
         ),
     ] = False,
     json_: JsonLines = None,
     report: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write a page with tables and plots: .html, or .md with plots beside it.",
-        ),
+        option("FILE", "Write a page with tables and plots: .html, or .md with plots beside it."),
     ] = None,
     item: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only this table or figure, such as fig2; repeatable."),
+        option("NAME", "Only this table or figure, such as fig2; repeatable."),
     ] = None,
     seed: Seed = 0,
     lines: FromFile = None,

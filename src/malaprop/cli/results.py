@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
-from malaprop.cli.options import PIPE
+from malaprop.cli.options import PIPE, argument, option
 from malaprop.cli.terminal import check_ending, say_text
 from malaprop.privacy.errors import ParameterError
 
@@ -49,59 +47,53 @@ def check_outputs(json_: str | None, pages: Sequence[Path], file: str, *, force:
 
 JsonFile = Annotated[
     str | None,
-    typer.Option(
-        "--json",
-        metavar="FILE",
-        help="Write the result as JSON to this file, or to standard output (-) instead of a table.",
+    option(
+        "--json FILE",
+        "Write the result as JSON to this file, or to standard output (-) instead of a table.",
     ),
 ]
 ReportFile = Annotated[
     Path | None,
-    typer.Option(
-        "--report",
-        metavar="FILE",
-        callback=check_ending,
-        help="Write a page with the result, the method and what it does not say: as a web page "
+    option(
+        "--report FILE",
+        "Write a page with the result, the method and what it does not say: as a web page "
         "(.html), Markdown (.md) or JSON (.json).",
+        callback=check_ending,
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite the files of --json and --report.")]
+Force = Annotated[bool, option("--force", "Overwrite the files of --json and --report.")]
 Words = Annotated[
     str | None,
-    typer.Option(
-        "--words",
-        metavar="FILE|NUMBER|all",
-        help="The words to measure: a file with one word per line, a number of words, spread "
-        "evenly over the lexicon, or all; by default all, or 1,000 of more than 10,000.",
+    option(
+        "--words FILE|NUMBER|all",
+        "The words to measure: a file with one word per line, a number of words, spread evenly "
+        "over the lexicon, or all; by default all, or 1,000 of more than 10,000.",
     ),
 ]
 WordCount = Annotated[
     str | None,
-    typer.Option(
-        "--words",
-        metavar="FILE|NUMBER|all",
-        help="The words to measure: a file with one word per line, a number of words, spread "
-        "evenly over the lexicon, or all; by default all, or 256 of more than 10,000. With "
+    option(
+        "--words FILE|NUMBER|all",
+        "The words to measure: a file with one word per line, a number of words, spread evenly "
+        "over the lexicon, or all; by default all, or 256 of more than 10,000. With "
         "--lambda-grid, 256 at most by default.",
     ),
 ]
 AuditedWords = Annotated[
     str | None,
-    typer.Option(
-        "--words",
-        metavar="FILE|NUMBER|all",
-        help="The words to audit, with their nearest words: a file with one word per line, a "
-        "number of words drawn at random, or all (default). Up to 500 words, with --sampled "
-        "any number. A sample can show that a guarantee is false, never that it holds.",
+    option(
+        "--words FILE|NUMBER|all",
+        "The words to audit, with their nearest words: a file with one word per line, a number of "
+        "words drawn at random, or all (default). Up to 500 words, with --sampled any number. A "
+        "sample can show that a guarantee is false, never that it holds.",
     ),
 ]
 Prior = Annotated[
     str | None,
-    typer.Option(
-        "--prior",
-        metavar="uniform|frequency|FILE",
-        help="What the observer believes before: all words equally likely (default), by public "
-        "word frequency (counts of the web for English words), or a file of lines  WORD NUMBER.",
+    option(
+        "--prior uniform|frequency|FILE",
+        "What the observer believes before: all words equally likely (default), by public word "
+        "frequency (counts of the web for English words), or a file of lines  WORD NUMBER.",
     ),
 ]
 _LARGEST = 1 << 26  # bytes of a file of words
@@ -249,14 +241,12 @@ def outputs(json_: str | None, report: Path | None, *, force: bool) -> Iterator[
 # Options and steps of the commands that measure on the owner's own texts.
 
 
-TextFile = Annotated[
-    str, typer.Argument(metavar="FILE", help="The file of texts, or - for standard input.")
-]
+TextFile = Annotated[str, argument("FILE", "The file of texts, or - for standard input.")]
 Repeat = Annotated[
     Literal["fresh", "document"],
-    typer.Option(
-        metavar="fresh|document",
-        help="A fresh draw for each word, or one draw for each distinct word of a text.",
+    option(
+        "fresh|document",
+        "A fresh draw for each word, or one draw for each distinct word of a text.",
     ),
 ]
 

@@ -13,6 +13,7 @@ from malaprop.cli.options import (
     Parameters,
     make_mechanism,
     open_lexicon,
+    option,
 )
 from malaprop.cli.results import (
     Force,
@@ -39,29 +40,26 @@ def stats(
     words: Words = None,
     runs: Annotated[
         int,
-        typer.Option(
-            metavar="NUMBER",
-            min=10,
-            help="R, for different outputs in R runs, and the draws of each word where the "
+        option(
+            "NUMBER",
+            "R, for different outputs in R runs, and the draws of each word where the "
             "probabilities are not known in closed form.",
+            min=10,
         ),
     ] = 1000,
     prior: Prior = None,
     occurrences: Annotated[
         int,
-        typer.Option(metavar="NUMBER", min=1, help="How often the observer sees a word."),
+        option("NUMBER", "How often the observer sees a word.", min=1),
     ] = 1,
     reused: Annotated[
         bool,
-        typer.Option(
+        option(
             "--reused",
-            help="With --occurrences: all of them share one draw, as with  privatize --repeat "
-            "document.",
+            "With --occurrences: all of them share one draw, as with  privatize --repeat document.",
         ),
     ] = False,
-    seed: Annotated[
-        int | None, typer.Option(metavar="NUMBER", min=0, help="Repeat the same estimates.")
-    ] = None,
+    seed: Annotated[int | None, option("NUMBER", "Repeat the same estimates.", min=0)] = None,
     json_: JsonFile = None,
     report: ReportFile = None,
     force: Force = False,

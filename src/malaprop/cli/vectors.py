@@ -15,7 +15,9 @@ from malaprop.cli.options import (
     Resume,
     Seed,
     Verbose,
+    argument,
     make_mechanism,
+    option,
 )
 from malaprop.cli.terminal import Display, check_ending, command_line, say, show_report, warn
 
@@ -26,45 +28,41 @@ _DEFAULT = "priv-emb"
 
 _Epsilon = Annotated[
     str,
-    typer.Option(
-        "--epsilon",
-        "-e",
-        metavar="NUMBER",
-        help="ε, the privacy loss per unit of distance: smaller is more private. It depends on how "
-        "far apart the vectors are: malaprop calibrate --vectors finds one.",
+    option(
+        "--epsilon -e NUMBER",
+        "ε, the privacy loss per unit of distance: smaller is more private. It depends on how far "
+        "apart the vectors are: malaprop calibrate --vectors finds one.",
     ),
 ]
 _Mechanism = Annotated[
     str,
-    typer.Option(
-        "--mechanism",
-        "-m",
-        metavar="NAME",
-        help="What adds noise to vectors: priv-emb, laplace, mahalanobis or another one.",
+    option(
+        "--mechanism -m NAME",
+        "What adds noise to vectors: priv-emb, laplace, mahalanobis or another one.",
     ),
 ]
 _Public = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Vectors of the same kind that everybody may know: for mechanisms that follow a cloud "
-        "of vectors, and to say how the noise compares with them.",
+    option(
+        "FILE",
+        "Vectors of the same kind that everybody may know: for mechanisms that follow a cloud of "
+        "vectors, and to say how the noise compares with them.",
     ),
 ]
 _Scale = Annotated[
     float | None,
-    typer.Option(
-        metavar="NUMBER",
-        help="A typical distance of two vectors, above 0, to say how the noise compares with it.",
+    option(
+        "NUMBER",
+        "A typical distance of two vectors, above 0, to say how the noise compares with it.",
     ),
 ]
 _Report = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
+    option(
+        "FILE",
+        "Write the report to this file, with keyed digests of input and output: as JSON (.json), "
+        "Markdown (.md) or a web page (.html).",
         callback=check_ending,
-        help="Write the report to this file, with keyed digests of input and output: as JSON "
-        "(.json), Markdown (.md) or a web page (.html).",
     ),
 ]
 
@@ -73,27 +71,20 @@ def release(
     context: typer.Context,
     source: Annotated[
         str,
-        typer.Argument(
-            metavar="INPUT",
-            help="A file of vectors: .npy, .npz, .safetensors, .txt, .vec, .parquet.",
-        ),
+        argument("INPUT", "A file of vectors: .npy, .npz, .safetensors, .txt, .vec, .parquet."),
     ],
     epsilon: _Epsilon,
     output: Annotated[
         str,
-        typer.Option(
-            "--output", "-o", metavar="OUTPUT", help="The output file, of the same format."
-        ),
+        option("--output -o OUTPUT", "The output file, of the same format."),
     ],
     mechanism: _Mechanism = _DEFAULT,
     param: Parameters = None,
     column: Annotated[
         str | None,
-        typer.Option(
-            "--column",
-            "-c",
-            metavar="NAME",
-            help="The array of an archive, or the column of a table, if there are several.",
+        option(
+            "--column -c NAME",
+            "The array of an archive, or the column of a table, if there are several.",
         ),
     ] = None,
     public: _Public = None,
@@ -136,18 +127,14 @@ def embed(
     context: typer.Context,
     source: Annotated[
         str,
-        typer.Argument(
-            metavar="INPUT", help="A file of texts: .txt, .csv, .tsv, .jsonl, .parquet."
-        ),
+        argument("INPUT", "A file of texts: .txt, .csv, .tsv, .jsonl, .parquet."),
     ],
     epsilon: _Epsilon,
     output: Annotated[
         str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUTPUT",
-            help="The output file, a matrix with a row for each text: .npy, .npz or .safetensors.",
+        option(
+            "--output -o OUTPUT",
+            "The output file, a matrix with a row for each text: .npy, .npz or .safetensors.",
         ),
     ],
     mechanism: _Mechanism = _DEFAULT,
@@ -155,7 +142,7 @@ def embed(
     lexicon: LexiconName = "english",
     column: Annotated[
         str | None,
-        typer.Option("--column", "-c", metavar="NAME", help="The column that holds the texts."),
+        option("--column -c NAME", "The column that holds the texts."),
     ] = None,
     format_: FormatName = None,
     encoding: Encoding = "utf-8",
