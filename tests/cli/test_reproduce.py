@@ -37,7 +37,7 @@ def test_lines_go_to_standard_output(tmp_path: Path, capsys: pytest.CaptureFixtu
     [
         (["reproduce", "nadb"], "There is no study 'nadb'"),
         (["reproduce", "nadp", "--item", "fig99"], "has no item 'fig99'"),
-        (["reproduce", "nadp", "--report", "x.pdf"], ".html, .md"),
+        (["reproduce", "nadp", "--report", "x.pdf"], ".md, .html"),
     ],
 )
 def test_what_is_not_there_is_named(

@@ -7,7 +7,6 @@ import typer
 
 from malaprop.cli.options import (
     DEFAULT,
-    PIPE,
     Encoding,
     Epsilon,
     FormatName,
@@ -26,11 +25,10 @@ from malaprop.cli.results import (
     Repeat,
     ReportFile,
     TextFile,
-    check_outputs,
+    outputs,
     read_pairs,
-    write_for_owner,
 )
-from malaprop.cli.terminal import command_line, say_text
+from malaprop.cli.terminal import command_line
 
 if TYPE_CHECKING:
     from malaprop.measure.adversaries import Attack
@@ -131,7 +129,6 @@ def attack(
     from malaprop.privacy.randomness import secure_rng, seeded_rng
     from malaprop.privatizer import Privatizer
     from malaprop.report.measurements import Setting, attack_page
-    from malaprop.report.page import page_file
     from malaprop.report.run_report import Clock
 
     clock = Clock(command_line(context))
@@ -151,35 +148,25 @@ def attack(
 
         options["model"] = open_model(model)
     attack_with(name, options).check(made, repeat)
-    check_outputs(json_, () if report is None else (report,), file, force=force)
-    # The attacker must not share the stream that the noise comes from.
-    rng = secure_rng() if seed is None else seeded_rng(seed)
-    noise = None if seed is None else seeded_rng(int(rng.integers(2**62)))
-    with bar("reading the texts") as progress:
-        pairs = read_pairs(file, column or [], label, format_, encoding, progress.to)
-        drawn, _ = draw_sample((pair for pair in pairs if pair[0].strip()), sample, rng)
-    if not drawn:
-        raise DataError("the file has no texts to attack")
-    texts = [text for text, _ in drawn]
-    labels = None if label is None else [own for _, own in drawn]
-    with working(f"preparing {mechanism} on {lexicon}"):
-        privatizer = Privatizer(open_lexicon(lexicon, made), made, repeat=repeat, rng=noise)
-    with bar(f"attacking {len(texts):,} texts") as progress:
-        result = run_attack(
-            name, privatizer, texts, labels, rng=rng, progress=progress.to, **options
-        )
-    if json_ != PIPE:
-        say_text(str(result))
-    setting = Setting(
-        occasion=clock.occasion(),
-        mechanism=made.to_dict(),
-        lexicon=privatizer.lexicon,
-        name=lexicon,
-    )
-
-    value, page = result.to_dict(), attack_page(result, setting)
-    pages = {} if report is None else {report: page_file(page, report, value)}
-    write_for_owner(value, json_, pages, force=force)
+    with outputs(json_, report, force=force, source=file) as write:
+        # The attacker must not share the stream that the noise comes from.
+        rng = secure_rng() if seed is None else seeded_rng(seed)
+        noise = None if seed is None else seeded_rng(int(rng.integers(2**62)))
+        with bar("reading the texts") as progress:
+            pairs = read_pairs(file, column or [], label, format_, encoding, progress.to)
+            drawn, _ = draw_sample((pair for pair in pairs if pair[0].strip()), sample, rng)
+        if not drawn:
+            raise DataError("the file has no texts to attack")
+        texts = [text for text, _ in drawn]
+        labels = None if label is None else [own for _, own in drawn]
+        with working(f"preparing {mechanism} on {lexicon}"):
+            privatizer = Privatizer(open_lexicon(lexicon, made), made, repeat=repeat, rng=noise)
+        with bar(f"attacking {len(texts):,} texts") as progress:
+            result = run_attack(
+                name, privatizer, texts, labels, rng=rng, progress=progress.to, **options
+            )
+        setting = Setting(clock, made, privatizer.lexicon, lexicon)
+        write(result.to_dict(), attack_page(result, setting), str(result))
 
 
 def _check_label(chosen: "type[Attack]", column: list[str] | None, label: str | None) -> None:

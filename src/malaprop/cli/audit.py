@@ -6,7 +6,6 @@ import typer
 
 from malaprop.cli.options import (
     DEFAULT,
-    PIPE,
     Epsilon,
     LexiconName,
     MechanismName,
@@ -24,7 +23,7 @@ from malaprop.cli.results import (
     ReportFile,
     outputs,
 )
-from malaprop.cli.terminal import command_line, refuse_given, say, say_text
+from malaprop.cli.terminal import command_line, refuse_given, say
 
 
 def audit(
@@ -90,27 +89,11 @@ def audit(
                 result = compute(channel, progress=progress.to)
             else:
                 result = audit_words(channel, some, progress=progress.to)
-        write(
-            {
-                "mechanism": made.to_dict(),
-                "lexicon": {**privatizer.lexicon.to_dict(), "name": lexicon},
-                **result.to_dict(),
-            },
-            audit_page(
-                result,
-                Setting(
-                    occasion=clock.occasion(),
-                    mechanism=made.to_dict(),
-                    lexicon=channel.lexicon,
-                    name=lexicon,
-                    guarantee=channel.guarantee,
-                ),
-            ),
-        )
-    if json_ != PIPE:
-        say_text(str(result))
-        if channel.hint:
-            say(f"hint         {channel.hint}")
+        setting = Setting(clock, made, channel.lexicon, lexicon, channel.guarantee)
+        about = {"mechanism": made.to_dict()}
+        about["lexicon"] = {**privatizer.lexicon.to_dict(), "name": lexicon}
+        hint = f"\nhint         {channel.hint}" if channel.hint else ""
+        write(about | result.to_dict(), audit_page(result, setting), f"{result}{hint}")
     if result.fails:
         raise typer.Exit(1)
 

@@ -2,9 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Set
-from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +10,6 @@ import typer
 
 from malaprop.cli.options import (
     DEFAULT,
-    PIPE,
     LexiconName,
     MechanismName,
     Parameters,
@@ -27,21 +24,17 @@ from malaprop.cli.results import (
     Prior,
     ReportFile,
     WordCount,
-    Write,
     outputs,
     page_profile,
     prior_of,
 )
-from malaprop.cli.terminal import command_line, show
+from malaprop.cli.terminal import command_line
 from malaprop.measure.targets import TARGETS, check_target
 from malaprop.privacy.errors import ParameterError
 
 if TYPE_CHECKING:
-    from malaprop.report.measurements import Setting
     from malaprop.report.page import Page
-
-    Outputs = Callable[[], AbstractContextManager[Write]]
-    SettingOf = Callable[..., Setting]
+    from malaprop.report.run_report import Clock
 
 _ANYWHERE = {"mechanism", "param", "lexicon", "json_", "report", "force"}
 _VECTORS = {"vectors", *(name for name, target in TARGETS.items() if target.of == "vectors")}
@@ -137,38 +130,29 @@ def calibrate(
     words are for an observer who sees one word at a time: context and repetition raise what is
     learned. With --success and --context, the target is what an observer with context recovers.
     """
-    from malaprop.report.measurements import Setting
     from malaprop.report.run_report import Clock
 
     clock = Clock(command_line(typed))
-
-    def setting(made: Any, opened: Any = None) -> Setting:
-        name = "" if opened is None else lexicon
-        about = made.to_dict()
-        return Setting(occasion=clock.occasion(), mechanism=about, lexicon=opened, name=name)
-
-    files = partial(outputs, json_, report, force=force)
     sources = {name: typed.get_parameter_source(name) for name in typed.params}
     given = {name for name, source in sources.items() if source and source.name != "DEFAULT"}
-    if given & _VECTORS:
-        _refuse("--vectors", given - _VECTORS)
-        page = _for_vectors(mechanism, param, vectors, targets, files, setting)
-    elif given & _LAMBDA:
-        _refuse("--lambda-grid", given - _LAMBDA - {"kept", "similarity", "words"})
-        if mechanism != "mahalanobis" or lambda_grid is None or epsilon is None or param:
-            raise ParameterError(
-                "--lambda-grid goes with  -m mahalanobis --epsilon NUMBER, and without other "
-                "parameters"
-            )
-        bounds = {name: targets[name] for name in ("kept", "similarity")}
-        page = _lambda(lexicon, lambda_grid, epsilon, bounds, words, files, setting)
-    else:
-        options: dict[str, Any] = {name: targets[name] for name in TARGETS.keys() - _VECTORS}
-        options |= {"worst": worst, "context": context, "occurrences": occurrences}
-        options |= {"sample": sample, "prior": prior_of(prior), "words": words}
-        page = _for_words(mechanism, param, lexicon, column, options, report, files, setting)
-    if json_ != PIPE:
-        show(page)
+    with outputs(json_, report, force=force) as write:
+        if given & _VECTORS:
+            _refuse("--vectors", given - _VECTORS)
+            write(*_for_vectors(clock, mechanism, param, vectors, targets))
+        elif given & _LAMBDA:
+            _refuse("--lambda-grid", given - _LAMBDA - {"kept", "similarity", "words"})
+            if mechanism != "mahalanobis" or lambda_grid is None or epsilon is None or param:
+                raise ParameterError(
+                    "--lambda-grid goes with  -m mahalanobis --epsilon NUMBER, and without other "
+                    "parameters"
+                )
+            bounds = {name: targets[name] for name in ("kept", "similarity")}
+            write(*_lambda(clock, lexicon, lambda_grid, epsilon, bounds, words))
+        else:
+            options: dict[str, Any] = {name: targets[name] for name in TARGETS.keys() - _VECTORS}
+            options |= {"worst": worst, "context": context, "occurrences": occurrences}
+            options |= {"sample": sample, "prior": prior_of(prior), "words": words}
+            write(*_for_words(clock, mechanism, param, lexicon, column, options, report))
 
 
 def _refuse(flag: str, others: Set[str]) -> None:
@@ -178,20 +162,19 @@ def _refuse(flag: str, others: Set[str]) -> None:
 
 
 def _for_words(
+    clock: "Clock",
     mechanism: str,
     param: list[str] | None,
     lexicon: str,
     column: str | None,
     options: dict[str, Any],
     report: Path | None,
-    files: "Outputs",
-    setting: "SettingOf",
-) -> "Page":
-    """Find an ε for words; return the page."""
+) -> "tuple[dict[str, Any], Page]":
+    """Find an ε for words; return the figures, and the page."""
     from malaprop.cli.terminal import bar, working
     from malaprop.files.texts import read_texts
     from malaprop.measure import calibrate as search
-    from malaprop.report.measurements import calibration_page
+    from malaprop.report.measurements import Setting, calibration_page
 
     made, given = make_mechanism(mechanism, "1", param), GivenWords.of(options["words"], least=2)
     if options["like"] is not None:
@@ -204,40 +187,38 @@ def _for_words(
     if file is None and column is not None:
         raise ParameterError("--column goes with --sample")
     unread = None if file is None else read_texts([file], columns=[column] if column else ())
-    with files() as write:
-        with working(f"opening {lexicon}"):
-            opened = open_lexicon(lexicon, made)
-            if options["like"] is not None:
-                options["like"] = options["like"].on(open_lexicon(lexicon, options["like"]))
-            if unread is not None:
-                options["sample"] = list(filter(str.strip, unread))
-        if file is not None and not options["sample"]:
-            raise ParameterError(f"{file} has no texts: --sample takes a file of public texts")
-        options["words"] = given.on(opened)
-        with bar(f"calibrating {mechanism}") as progress:
-            calibration = search(made, opened, **options, progress=progress.to)
-        about = {"mechanism": mechanism, "lexicon": {**opened.to_dict(), "name": lexicon}}
-        chosen = replace(made, epsilon=calibration.epsilon)
-        profile = page_profile(chosen, opened, report)
-        page = calibration_page(calibration, setting(chosen, opened), profile, context=context)
-        write(about | calibration.to_dict(), page)
-    return page
+    with working(f"opening {lexicon}"):
+        opened = open_lexicon(lexicon, made)
+        if options["like"] is not None:
+            options["like"] = options["like"].on(open_lexicon(lexicon, options["like"]))
+        if unread is not None:
+            options["sample"] = list(filter(str.strip, unread))
+    if file is not None and not options["sample"]:
+        raise ParameterError(f"{file} has no texts: --sample takes a file of public texts")
+    options["words"] = given.on(opened)
+    with bar(f"calibrating {mechanism}") as progress:
+        calibration = search(made, opened, **options, progress=progress.to)
+    about = {"mechanism": mechanism, "lexicon": {**opened.to_dict(), "name": lexicon}}
+    chosen = replace(made, epsilon=calibration.epsilon)
+    profile = page_profile(chosen, opened, report)
+    setting = Setting(clock, chosen, opened, lexicon)
+    page = calibration_page(calibration, setting, profile, context=context)
+    return about | calibration.to_dict(), page
 
 
 def _for_vectors(
+    clock: "Clock",
     mechanism: str,
     param: list[str] | None,
     vectors: str | None,
     targets: dict[str, Any],
-    files: "Outputs",
-    setting: "SettingOf",
-) -> "Page":
-    """Find an ε for vectors; return the page."""
+) -> "tuple[dict[str, Any], Page]":
+    """Find an ε for vectors; return the figures, and the page."""
     from malaprop.cli.terminal import bar
     from malaprop.files.vector_formats import checked_file, read_some
     from malaprop.measure import calibrate_vectors
     from malaprop.measure.vector_noise import check_vector_target
-    from malaprop.report.measurements import calibration_page
+    from malaprop.report.measurements import Setting, calibration_page
 
     if vectors is None:
         raise ParameterError("--correlation and --inversion need vectors: name a file, --vectors")
@@ -246,30 +227,27 @@ def _for_vectors(
     bounds = {target: targets[target] for target in _VECTORS - {"vectors"}}
     check_vector_target(made, **bounds)
     checked_file(Path(vectors))
-    with files() as write:
-        sample = read_some(Path(vectors))
-        with bar(f"calibrating {name}") as progress:
-            calibration = calibrate_vectors(made, sample, **bounds, progress=progress.to)
-        chosen = replace(made, epsilon=calibration.epsilon)
-        page = calibration_page(calibration, setting(chosen), vectors=True)
-        write({"mechanism": name, "vectors": vectors, **calibration.to_dict()}, page)
-    return page
+    sample = read_some(Path(vectors))
+    with bar(f"calibrating {name}") as progress:
+        calibration = calibrate_vectors(made, sample, **bounds, progress=progress.to)
+    chosen = replace(made, epsilon=calibration.epsilon)
+    page = calibration_page(calibration, Setting(clock, chosen), vectors=True)
+    return {"mechanism": name, "vectors": vectors, **calibration.to_dict()}, page
 
 
 def _lambda(
+    clock: "Clock",
     lexicon: str,
     grid: str,
     epsilon: float,
     bounds: dict[str, Any],
     words: str | None,
-    files: "Outputs",
-    setting: "SettingOf",
-) -> "Page":
-    """Choose λ of the Mahalanobis mechanism; return the page."""
+) -> "tuple[dict[str, Any], Page]":
+    """Choose λ of the Mahalanobis mechanism; return the figures, and the page."""
     from malaprop.cli.terminal import bar, working
     from malaprop.measure import best_lambda
     from malaprop.measure.calibration import GRID, check_grid
-    from malaprop.report.measurements import lambda_page
+    from malaprop.report.measurements import Setting, lambda_page
 
     made: Any = make_mechanism("mahalanobis", str(epsilon), None)
     given = GivenWords.of(words)
@@ -280,16 +258,14 @@ def _lambda(
             "--lambda-grid is a list of numbers such as 0,0.25,0.5, or all"
         ) from None
     check_grid(numbers, **bounds)
-    with files() as write:
-        with working(f"opening {lexicon}"):
-            opened = open_lexicon(lexicon, made)
-        chosen = given.on(opened)
-        with bar("trying λ") as progress:
-            choice = best_lambda(
-                opened, epsilon, **bounds, grid=numbers, words=chosen, progress=progress.to
-            )
-        best = replace(made, regularization=choice.regularization)
-        page = lambda_page(choice, setting(best, opened))
-        about = {"mechanism": "mahalanobis", "lexicon": opened.to_dict()}
-        write(about | choice.to_dict(), page)
-    return page
+    with working(f"opening {lexicon}"):
+        opened = open_lexicon(lexicon, made)
+    chosen = given.on(opened)
+    with bar("trying λ") as progress:
+        choice = best_lambda(
+            opened, epsilon, **bounds, grid=numbers, words=chosen, progress=progress.to
+        )
+    best = replace(made, regularization=choice.regularization)
+    page = lambda_page(choice, Setting(clock, best, opened, lexicon))
+    about = {"mechanism": "mahalanobis", "lexicon": opened.to_dict()}
+    return about | choice.to_dict(), page

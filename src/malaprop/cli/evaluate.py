@@ -5,18 +5,17 @@ from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from malaprop.cli.options import DEFAULT, PIPE, Encoding, FormatName, LexiconName, option
+from malaprop.cli.options import DEFAULT, Encoding, FormatName, LexiconName, option
 from malaprop.cli.results import (
     Force,
     JsonFile,
+    PlottedReport,
     Repeat,
     TextFile,
-    check_outputs,
+    outputs,
     read_pairs,
-    write_for_owner,
 )
 from malaprop.cli.terminal import say
-from malaprop.cli.terminal import show as show_page
 
 if TYPE_CHECKING:
     from malaprop.files.texts import Pair
@@ -99,9 +98,7 @@ def evaluate(
         ),
     ] = 0,
     json_: JsonFile = None,
-    report: Annotated[
-        Path | None, option("FILE", "Write a page: .html, or .md with a picture beside it.")
-    ] = None,
+    report: PlottedReport = None,
     force: Force = False,
     fresh: Annotated[
         bool, option("--fresh", "Measure again, with new noise, what is kept.")
@@ -132,7 +129,6 @@ def evaluate(
     from malaprop.privacy.randomness import seeded_rng
     from malaprop.private_files import subkey
     from malaprop.report.evaluation_page import evaluation_page
-    from malaprop.report.page import page_files, report_path
     from malaprop.text.policy import Policy
 
     made = mechanisms_at(_names(mechanism), [epsilon_of(each) for each in _names(epsilon)])
@@ -147,9 +143,6 @@ def evaluate(
         model=None if model is None else open_model(model),
         adaptive=adaptive,
     )
-    pages = [] if report is None else [report_path(report, ".md", ".html")]
-    pages += [path.with_suffix(".svg") for path in pages if path.suffix.lower() == ".md"]
-    check_outputs(json_, pages, file, force=force)
     if label is not None:
         from malaprop.measure.classification import require_sklearn
 
@@ -160,51 +153,49 @@ def evaluate(
     settings.check(Policy(**options), labelled=label is not None)
     columns = [] if column is None else [column]
     read_pairs(file, columns, label, format_, encoding, lambda done, total: None)  # checks them
-    with working(f"opening {lexicon}"):
-        opened = Lexicon.open(lexicon)
-    resume = True
-    try:
-        subkey("evaluate")
-    except SecretError as error:
-        warn(f"figures are not kept for another run: {error}")
-        resume = False
-    first: list[str] = []
-    with bar("evaluating") as shown:
-        pairs = read_pairs(
-            file,
-            columns,
-            label,
-            format_,
-            encoding,
-            lambda done, total: shown.to(done, total, "reading the texts"),
-        )
-        pairs = _remembering(pairs, first, show)
-        texts, labels = (pairs, None) if label is None else tee(pairs)
-        result = measure(
-            (text for text, _ in texts),
-            None if labels is None else (own for _, own in labels),
-            mechanisms=made,
-            lexicon=opened,
-            settings=settings,
-            resume=resume,
-            fresh=fresh,
-            rng=None if seed is None else seeded_rng(seed),
-            progress=lambda at: shown.to(at.done, at.total, at.note),
-            **options,
-        )
-    if result.earlier:
-        say(
-            f"{result.earlier} of {len(result.cells)} settings were measured by an earlier run: "
-            "--fresh measures them again",
-            err=True,
-        )
-    page = evaluation_page(result)
-    if json_ != PIPE:
-        show_page(page)
+    drawn = [report.with_suffix(".svg")] if report and report.suffix.lower() == ".md" else []
+    with outputs(json_, report, *drawn, force=force, source=file, plots=True) as write:
+        with working(f"opening {lexicon}"):
+            opened = Lexicon.open(lexicon)
+        resume = True
+        try:
+            subkey("evaluate")
+        except SecretError as error:
+            warn(f"figures are not kept for another run: {error}")
+            resume = False
+        first: list[str] = []
+        with bar("evaluating") as shown:
+            pairs = read_pairs(
+                file,
+                columns,
+                label,
+                format_,
+                encoding,
+                lambda done, total: shown.to(done, total, "reading the texts"),
+            )
+            pairs = _remembering(pairs, first, show)
+            texts, labels = (pairs, None) if label is None else tee(pairs)
+            result = measure(
+                (text for text, _ in texts),
+                None if labels is None else (own for _, own in labels),
+                mechanisms=made,
+                lexicon=opened,
+                settings=settings,
+                resume=resume,
+                fresh=fresh,
+                rng=None if seed is None else seeded_rng(seed),
+                progress=lambda at: shown.to(at.done, at.total, at.note),
+                **options,
+            )
+        if result.earlier:
+            say(
+                f"{result.earlier} of {len(result.cells)} settings were measured by an earlier "
+                "run: --fresh measures them again",
+                err=True,
+            )
+        write(result.to_dict(), evaluation_page(result))
     if show:
         _show(first, made, opened, options)
-    files = {} if report is None else page_files(page, report)
-    write_for_owner(result.to_dict(), json_, files, force=force)
 
 
 def _names(listed: str) -> list[str]:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from malaprop.cli.options import PIPE, App, argument, option
-from malaprop.cli.results import check_different
-from malaprop.cli.terminal import bar, say_text
+from malaprop.cli.options import App, argument, option
+from malaprop.cli.results import PlottedReport, outputs
+from malaprop.cli.terminal import bar
 
 if TYPE_CHECKING:
     from malaprop.lab.studies.study import Line
@@ -48,10 +48,7 @@ def frontier(
         ),
     ] = False,
     json_: JsonLines = None,
-    report: Annotated[
-        Path | None,
-        option("FILE", "Write a page: .html, or .md with the plot beside it."),
-    ] = None,
+    report: PlottedReport = None,
     seed: Seed = 0,
     lines: FromFile = None,
     fresh: Fresh = False,
@@ -91,10 +88,7 @@ def reproduce(
         ),
     ] = False,
     json_: JsonLines = None,
-    report: Annotated[
-        Path | None,
-        option("FILE", "Write a page with tables and plots: .html, or .md with plots beside it."),
-    ] = None,
+    report: PlottedReport = None,
     item: Annotated[
         list[str] | None,
         option("NAME", "Only this table or figure, such as fig2; repeatable."),
@@ -158,26 +152,13 @@ def _write(
     force: bool,
     page: "Callable[..., Page]",
 ) -> None:
-    """Get results, and write lines, page and what the terminal shows.
-
-    Outputs are checked and opened before anything is measured. None gets its name unless all are
-    written.
-    """
-    from malaprop.files.staging import Staging, check_output
+    """Get results, and write lines, page and what the terminal shows."""
     from malaprop.lab.studies.study import written
-    from malaprop.report.page import page_files, render, report_path
+    from malaprop.report.page import render
     from malaprop.report.plots import require_plots
 
-    check_different(json_, () if report is None else (report,))
-    if report is not None:
-        check_output(report_path(report, ".html", ".md"), force=force)
-        require_plots()  # before hours of measuring, not after
-    with Staging() as stage:
-        target = stage.open(Path(json_), force=force) if json_ not in (None, PIPE) else None
+    with outputs(json_, report, force=force, plots=True) as write:
+        if report is not None:
+            require_plots()  # before hours of measuring, not after
         lines = results()
-        if target:
-            target.write(written(lines).encode())
-        for path, content in page_files(page(lines), report).items() if report else ():
-            stage.open(path, force=force).write(content)
-        stage.complete()
-    say_text(written(lines) if json_ == PIPE else render(page(lines, brief=True)))
+        write(written(lines), page(lines), render(page(lines, brief=True)))

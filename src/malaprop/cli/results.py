@@ -2,14 +2,14 @@
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 from malaprop.cli.options import PIPE, argument, option
-from malaprop.cli.terminal import check_ending, say_text
+from malaprop.cli.terminal import check_ending, check_plotted, rendered, say_text
 from malaprop.privacy.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -18,28 +18,6 @@ if TYPE_CHECKING:
     from malaprop.privacy.mechanism import Mechanism
     from malaprop.privacy.metrics import MetricSpace
     from malaprop.report.page import Page
-
-
-# Files that a measurement writes: checked before any work.
-
-
-def check_different(json_: str | None, pages: Sequence[Path]) -> list[Path]:
-    """Return the files of --json and --report; refuse one that is named twice."""
-
-    paths = [*pages, *([] if json_ is None or json_ == PIPE else [Path(json_)])]
-    if len(set(map(os.path.abspath, paths))) < len(paths):
-        raise ParameterError("--json and --report name the same file: name another one")
-    return paths
-
-
-def check_outputs(json_: str | None, pages: Sequence[Path], file: str, *, force: bool) -> None:
-    """Refuse a file of --json, or pages of --report, that cannot be written."""
-    from malaprop.files.staging import check_output
-
-    for path in check_different(json_, pages):
-        if file != PIPE and path.exists() and Path(file).exists() and path.samefile(file):
-            raise ParameterError(f"{path} is the input: name another file")
-        check_output(path, force=force)
 
 
 # Options and outputs that the measuring commands share.
@@ -59,6 +37,14 @@ ReportFile = Annotated[
         "Write a page with the result, the method and what it does not say: as a web page "
         "(.html), Markdown (.md) or JSON (.json).",
         callback=check_ending,
+    ),
+]
+PlottedReport = Annotated[
+    Path | None,
+    option(
+        "--report FILE",
+        "Write a page: .html, or .md with its plots beside it.",
+        callback=check_plotted,
     ),
 ]
 Force = Annotated[bool, option("--force", "Overwrite the files of --json and --report.")]
@@ -209,33 +195,62 @@ def _lines(path: str, flag: str) -> list[str]:
         raise ParameterError(f"{path} is not text in UTF-8: {flag} needs a list of words") from None
 
 
-Write = Callable[[dict[str, Any], "Page"], None]
-"""Writes a whole result: the object for JSON, and the page."""
+Write = Callable[..., None]
+"""Writes a whole result: an object for JSON, or lines of it, and the page.
+
+The terminal shows the page, or a third argument in its place, or the JSON.
+"""
 
 
 @contextmanager
-def outputs(json_: str | None, report: Path | None, *, force: bool) -> Iterator[Write]:
-    """Open the targets of --json and --report before any work; yield what writes both."""
-    from malaprop.files.staging import Staging
+def outputs(
+    json_: str | None,
+    report: Path | None,
+    *beside: Path,
+    force: bool,
+    source: str | None = None,
+    plots: bool = False,
+) -> Iterator[Write]:
+    """Open the files of --json and --report before any work; yield what writes both, or none.
 
-    check_different(json_, () if report is None else (report,))
+    `source` is the input: if there is one, only its owner can read the files. `plots` says that
+    Markdown has its plots in files of their own, such as those `beside` it.
+    """
+    from malaprop.files.staging import Staging, check_output
+    from malaprop.private_files import OWNER_ONLY
+    from malaprop.report.page import json_text, page_file, page_files
+
+    own = [] if json_ in (None, PIPE) else [Path(str(json_))]
+    paths = [*own, *([] if report is None else [report])]
+    checked = [*paths, *beside]
+    if len(set(map(os.path.abspath, checked))) < len(checked):
+        raise ParameterError("--json and --report name the same file: name another one")
+    for path in checked:
+        if source and path.exists() and Path(source).exists() and path.samefile(source):
+            raise ParameterError(f"{path} is the input: name another file")
+        check_output(path, force=force)
+    shown: list[str] = []
     with Staging() as stage:
-        files = [stage.open(Path(json_), force=force)] if json_ not in (None, PIPE) else []
-        page = None if report is None else stage.open(report, force=force)
 
-        def write(value: dict[str, Any], shown: "Page") -> None:
-            from malaprop.report.page import json_text, page_file
+        def opened(path: Path) -> BinaryIO:
+            return stage.open(path, force=force, limits=[OWNER_ONLY] if source else [])
 
-            text = json_text(value, indent=1)
-            if json_ == PIPE:
-                say_text(text)
-            for file in files:
-                file.write(text.encode())
-            if page is not None and report is not None:
-                page.write(page_file(shown, report, value))
+        files = {path: opened(path) for path in paths}
+
+        def write(value: Mapping[str, Any] | str, page: "Page", text: str = "") -> None:
+            lines = value if isinstance(value, str) else json_text(value, indent=1)
+            pages = dict.fromkeys(own, lines.encode())
+            if report is not None and plots:
+                pages |= page_files(page, report)
+            elif report is not None and not isinstance(value, str):
+                pages[report] = page_file(page, report, value)
+            for path, content in pages.items():
+                (files.get(path) or opened(path)).write(content)
+            shown.append(lines if json_ == PIPE else text or rendered(page))
 
         yield write
         stage.complete()
+    say_text("".join(shown))
 
 
 # Options and steps of the commands that measure on the owner's own texts.
@@ -266,20 +281,3 @@ def read_pairs(
     if label is not None:
         return read_labelled(file, column="".join(columns[:1]), label=label, **common)
     return ((text, "") for text in read_texts([file], columns=columns, **common))
-
-
-def write_for_owner(
-    value: Mapping[str, Any], json_: str | None, pages: Mapping[Path, bytes], *, force: bool
-) -> None:
-    """Write a result and its pages to files that only their owner can read: all or none."""
-    from malaprop.files.staging import Staging
-    from malaprop.private_files import OWNER_ONLY
-    from malaprop.report.page import json_text
-
-    text = json_text(value, indent=1)
-    own = {} if json_ in (None, PIPE) else {Path(str(json_)): text.encode()}
-    with Staging() as stage:
-        for path, data in {**pages, **own}.items():
-            stage.open(path, force=force, limits=[OWNER_ONLY]).write(data)
-    if json_ == PIPE:
-        say_text(text)

@@ -6,7 +6,6 @@ import typer
 
 from malaprop.cli.options import (
     DEFAULT,
-    PIPE,
     Epsilon,
     LexiconName,
     MechanismName,
@@ -27,7 +26,7 @@ from malaprop.cli.results import (
     page_profile,
     prior_of,
 )
-from malaprop.cli.terminal import command_line, show
+from malaprop.cli.terminal import command_line
 from malaprop.privacy.errors import ParameterError
 
 
@@ -106,13 +105,7 @@ def stats(
         page = statistics_page(
             figures,
             guess,
-            Setting(
-                occasion=clock.occasion(),
-                mechanism=made.to_dict(),
-                lexicon=opened,
-                name=lexicon,
-                guarantee=channel.guarantee,
-            ),
+            Setting(clock, made, opened, lexicon, channel.guarantee),
             overlap=float(shared.mean()),
             skewness=finite(skewness(shared)),
             density=crowd,
@@ -130,5 +123,3 @@ def stats(
             "density": crowd.to_dict() if crowd else None,
         }
         write(value, page)
-    if json_ != PIPE:
-        show(page)

@@ -50,11 +50,18 @@ def refuse_given(context: typer.Context, needed: str, *names: str) -> None:
 
 def check_ending(report: Path | None) -> Path | None:
     """Refuse a report whose name does not say what it is, before any work."""
-    if report is not None:
-        from malaprop.report.page import report_path
+    return _with_ending(report)
 
-        report_path(report)
-    return report
+
+def check_plotted(report: Path | None) -> Path | None:
+    """Refuse a report that could not have plots."""
+    return _with_ending(report, ".md", ".html")
+
+
+def _with_ending(report: Path | None, *endings: str) -> Path | None:
+    from malaprop.report.page import report_path
+
+    return None if report is None else report_path(report, *endings)
 
 
 def say(line: str, *, err: bool = False) -> None:
@@ -80,11 +87,16 @@ def warn(*warnings: str) -> None:
         say(f"warning: {with_flag_names(warning)}.", err=True)
 
 
-def show(page: "Page", *, err: bool = False) -> None:
-    """Show a page on stdout, or on stderr, as wide as the terminal but not wider than one reads."""
+def rendered(page: "Page") -> str:
+    """Return a page as wide as the terminal, but not wider than one reads."""
     from malaprop.report.page import render
 
-    say_text(render(page, width=min(_WIDEST, get_terminal_size().columns)), err=err)
+    return render(page, width=min(_WIDEST, get_terminal_size().columns))
+
+
+def show(page: "Page", *, err: bool = False) -> None:
+    """Show a page on stdout, or on stderr."""
+    say_text(rendered(page), err=err)
 
 
 def show_report(

@@ -1,10 +1,10 @@
 """Pages of audits, attacks, calibrations and statistics."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from malaprop.measure.adversaries import AttackResult, Group, RecoveredWords
 from malaprop.measure.audit import Audit
@@ -15,10 +15,11 @@ from malaprop.measure.neighbourhoods import Density
 from malaprop.measure.profile import Profile
 from malaprop.measure.word_statistics import WordStatistics
 from malaprop.privacy.guarantee import Guarantee
+from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.report import plots
 from malaprop.report.page import Bullets, Facts, Page, Piece, Plot, Section, Table, named, opened
-from malaprop.report.run_report import LexiconFacts, Occasion, method
+from malaprop.report.run_report import Clock, LexiconFacts, method
 
 # What all pages about measurements share.
 
@@ -30,12 +31,12 @@ _NO_CONTEXT: Final = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Setting:
     """What was measured, when, and by which command."""
 
-    occasion: Occasion
-    mechanism: Mapping[str, Any]
+    clock: Clock
+    mechanism: Mechanism
     lexicon: MetricSpace | None = None
     name: str = ""
     """What the lexicon was called."""
@@ -76,7 +77,7 @@ class Setting:
                 Section(promise_title, promise, on_terminal=False),
                 Section("What this does not say", (Bullets(limits),)),
                 replace(
-                    method(self.occasion, self.mechanism, about, *how),
+                    method(self.clock.occasion(), self.mechanism.to_dict(), about, *how),
                     on_terminal=False,
                 ),
             ),
