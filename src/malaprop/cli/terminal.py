@@ -17,7 +17,7 @@ from malaprop.privacy.errors import ParameterError, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress
 
     from malaprop.files.run import RunProgress
     from malaprop.report.page import Page
@@ -116,13 +116,15 @@ def show_report(
 class Bar:
     """A progress bar, shown or not."""
 
-    def __init__(self, progress: "Progress | None" = None, task: "TaskID | None" = None) -> None:
-        self._progress, self._task = progress, task
+    def __init__(self, progress: "Progress | None" = None) -> None:
+        self._progress = progress
 
     def to(self, done: int, total: int | None = None, note: str = "") -> None:
-        """Show that `done` of `total` is done."""
-        if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, completed=done, total=total, note=printable(note))
+        """Show that `done` of `total` is done, which may be unknown."""
+        if self._progress is not None:
+            (task,) = self._progress.tasks
+            task.total = total  # `update` would keep another one
+            self._progress.update(task.id, completed=done, note=printable(note))
 
 
 @contextmanager
@@ -148,7 +150,8 @@ def bar(title: str) -> Iterator[Bar]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=terminal, transient=True) as progress:
-        yield Bar(progress, progress.add_task(printable(title), total=None, note=""))
+        progress.add_task(printable(title), total=1, note="")  # 0 % until more is known
+        yield Bar(progress)
 
 
 @contextmanager
