@@ -17,6 +17,7 @@ from malaprop.report.page import (
     Table,
     code,
     named,
+    page_file,
     page_files,
     render,
     report_path,
@@ -136,7 +137,7 @@ def test_without_matplotlib_the_page_says_so() -> None:
 @pytest.mark.parametrize("ending", ["json", "md", "html"])
 def test_the_ending_says_what_is_written(ending: str) -> None:
     path = Path(f"x.{ending}")
-    written = page_files(PAGE, path, {"answer": 42})[path].decode()
+    written = page_file(PAGE, path, {"answer": 42}).decode()
     assert ("answer" in written) == (ending == "json")
     assert written.startswith({"json": "{", "md": "# ", "html": "<!DOCTYPE html>"}[ending])
 

@@ -5,29 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from malaprop.cli.options import (
-    DEFAULT,
-    Encoding,
-    Epsilon,
-    FormatName,
-    LexiconName,
-    MechanismName,
-    Parameters,
-    TextColumns,
-    argument,
-    make_mechanism,
-    open_lexicon,
-    option,
-)
-from malaprop.cli.results import (
-    Force,
-    JsonFile,
-    Repeat,
-    ReportFile,
-    TextFile,
-    outputs,
-    read_pairs,
-)
+from malaprop.cli import options as cli
+from malaprop.cli import results
+from malaprop.cli.options import argument, option
 from malaprop.cli.terminal import command_line
 
 if TYPE_CHECKING:
@@ -44,12 +24,12 @@ def attack(
             "membership. On vectors: inversion or float.",
         ),
     ],
-    file: TextFile,
-    epsilon: Epsilon,
-    mechanism: MechanismName = DEFAULT,
-    param: Parameters = None,
-    lexicon: LexiconName = "english",
-    column: TextColumns = None,
+    file: results.TextFile,
+    epsilon: cli.Epsilon,
+    mechanism: cli.MechanismName = cli.DEFAULT,
+    param: cli.Parameters = None,
+    lexicon: cli.LexiconName = "english",
+    column: cli.TextColumns = None,
     label: Annotated[
         str | None,
         option(
@@ -58,9 +38,9 @@ def attack(
             "label.",
         ),
     ] = None,
-    format_: FormatName = None,
-    encoding: Encoding = "utf-8",
-    repeat: Repeat = "fresh",
+    format_: cli.FormatName = None,
+    encoding: cli.Encoding = "utf-8",
+    repeat: results.Repeat = "fresh",
     model: Annotated[
         str | None,
         option(
@@ -103,9 +83,9 @@ def attack(
         ),
     ] = None,
     seed: Annotated[int | None, option("NUMBER", "Repeat a measurement exactly.", min=0)] = None,
-    json_: JsonFile = None,
-    report: ReportFile = None,
-    force: Force = False,
+    json_: results.JsonFile = None,
+    report: results.ReportFile = None,
+    force: results.Force = False,
 ) -> None:
     """Privatize texts, attack the result, and show how far the attack got.
 
@@ -142,25 +122,25 @@ def attack(
         punctuation=False if no_punctuation else None,
         repeats=repeats,
     )
-    made = make_mechanism(mechanism, epsilon, param)
+    made = cli.make_mechanism(mechanism, epsilon, param)
     if model is not None and chosen.on == "words":
         from malaprop.lexicon.bigrams import open_model
 
         options["model"] = open_model(model)
     attack_with(name, options).check(made, repeat)
-    with outputs(json_, report, force=force, source=file) as write:
+    with results.outputs(json_, report, force=force, source=file) as write:
         # The attacker must not share the stream that the noise comes from.
         rng = secure_rng() if seed is None else seeded_rng(seed)
         noise = None if seed is None else seeded_rng(int(rng.integers(2**62)))
         with bar("reading the texts") as progress:
-            pairs = read_pairs(file, column or [], label, format_, encoding, progress.to)
+            pairs = results.read_pairs(file, column or [], label, format_, encoding, progress.to)
             drawn, _ = draw_sample((pair for pair in pairs if pair[0].strip()), sample, rng)
         if not drawn:
             raise DataError("the file has no texts to attack")
         texts = [text for text, _ in drawn]
         labels = None if label is None else [own for _, own in drawn]
         with working(f"preparing {mechanism} on {lexicon}"):
-            privatizer = Privatizer(open_lexicon(lexicon, made), made, repeat=repeat, rng=noise)
+            privatizer = Privatizer(cli.open_lexicon(lexicon, made), made, repeat=repeat, rng=noise)
         with bar(f"attacking {len(texts):,} texts") as progress:
             result = run_attack(
                 name, privatizer, texts, labels, rng=rng, progress=progress.to, **options

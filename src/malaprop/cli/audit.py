@@ -4,34 +4,18 @@ from typing import Annotated
 
 import typer
 
-from malaprop.cli.options import (
-    DEFAULT,
-    Epsilon,
-    LexiconName,
-    MechanismName,
-    Parameters,
-    argument,
-    make_mechanism,
-    open_lexicon,
-    option,
-)
-from malaprop.cli.results import (
-    AuditedWords,
-    Force,
-    GivenWords,
-    JsonFile,
-    ReportFile,
-    outputs,
-)
+from malaprop.cli import options as cli
+from malaprop.cli import results
+from malaprop.cli.options import argument, option
 from malaprop.cli.terminal import command_line, refuse_given, say
 
 
 def audit(
     context: typer.Context,
-    epsilon: Epsilon,
-    mechanism: MechanismName = DEFAULT,
-    param: Parameters = None,
-    lexicon: LexiconName = "english",
+    epsilon: cli.Epsilon,
+    mechanism: cli.MechanismName = cli.DEFAULT,
+    param: cli.Parameters = None,
+    lexicon: cli.LexiconName = "english",
     sampled: Annotated[
         bool,
         option(
@@ -50,10 +34,10 @@ def audit(
             min=1000,
         ),
     ] = 20_000,
-    words: AuditedWords = None,
-    json_: JsonFile = None,
-    report: ReportFile = None,
-    force: Force = False,
+    words: results.AuditedWords = None,
+    json_: results.JsonFile = None,
+    report: results.ReportFile = None,
+    force: results.Force = False,
 ) -> None:
     """Compute the worst loss over all pairs of words, and whether the guarantee is true.
 
@@ -69,14 +53,14 @@ def audit(
     from malaprop.report.measurements import Setting, audit_page
     from malaprop.report.run_report import Clock
 
-    made = make_mechanism(mechanism, epsilon, param)
+    made = cli.make_mechanism(mechanism, epsilon, param)
     if not sampled:
         refuse_given(context, "--sampled", "pairs", "draws")
-    given = GivenWords.of(words, most=None if sampled else MOST)
+    given = results.GivenWords.of(words, most=None if sampled else MOST)
     clock = Clock(command_line(context))
-    with outputs(json_, report, force=force) as write:
+    with results.outputs(json_, report, force=force) as write:
         with working(f"preparing {mechanism} on {lexicon}"):
-            privatizer = Privatizer(open_lexicon(lexicon, made), made)
+            privatizer = Privatizer(cli.open_lexicon(lexicon, made), made)
         channel = privatizer.channel
         some = given.to_audit(channel.lexicon)
         result: Audit | SampledAudit

@@ -8,26 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from malaprop.cli.options import (
-    DEFAULT,
-    LexiconName,
-    MechanismName,
-    Parameters,
-    make_mechanism,
-    open_lexicon,
-    option,
-)
-from malaprop.cli.results import (
-    Force,
-    GivenWords,
-    JsonFile,
-    Prior,
-    ReportFile,
-    WordCount,
-    outputs,
-    page_profile,
-    prior_of,
-)
+from malaprop.cli import options as cli
+from malaprop.cli import results
+from malaprop.cli.options import option
 from malaprop.cli.terminal import command_line
 from malaprop.measure.targets import TARGETS, check_target
 from malaprop.privacy.errors import ParameterError
@@ -66,9 +49,9 @@ def _with_targets(command: Callable[..., None]) -> Callable[..., None]:
 @_with_targets
 def calibrate(
     typed: typer.Context,
-    mechanism: MechanismName = DEFAULT,
-    param: Parameters = None,
-    lexicon: LexiconName = "english",
+    mechanism: cli.MechanismName = cli.DEFAULT,
+    param: cli.Parameters = None,
+    lexicon: cli.LexiconName = "english",
     worst: Annotated[
         float | None,
         option(
@@ -96,7 +79,7 @@ def calibrate(
     occurrences: Annotated[
         int, option("NUMBER", "With --success: how often a word occurs.", min=1)
     ] = 1,
-    prior: Prior = None,
+    prior: results.Prior = None,
     vectors: Annotated[
         str | None,
         option(
@@ -117,10 +100,10 @@ def calibrate(
         float | None,
         option("--epsilon -e NUMBER", "With --lambda-grid: the nominal ε."),
     ] = None,
-    words: WordCount = None,
-    json_: JsonFile = None,
-    report: ReportFile = None,
-    force: Force = False,
+    words: results.WordCount = None,
+    json_: results.JsonFile = None,
+    report: results.ReportFile = None,
+    force: results.Force = False,
     **targets: Any,
 ) -> None:
     """Find the largest ε that keeps to a target, and show the curve around it.
@@ -135,7 +118,7 @@ def calibrate(
     clock = Clock(command_line(typed))
     sources = {name: typed.get_parameter_source(name) for name in typed.params}
     given = {name for name, source in sources.items() if source and source.name != "DEFAULT"}
-    with outputs(json_, report, force=force) as write:
+    with results.outputs(json_, report, force=force) as write:
         if given & _VECTORS:
             _refuse("--vectors", given - _VECTORS)
             write(*_for_vectors(clock, mechanism, param, vectors, targets))
@@ -151,7 +134,7 @@ def calibrate(
         else:
             options: dict[str, Any] = {name: targets[name] for name in TARGETS.keys() - _VECTORS}
             options |= {"worst": worst, "context": context, "occurrences": occurrences}
-            options |= {"sample": sample, "prior": prior_of(prior), "words": words}
+            options |= {"sample": sample, "prior": results.prior_of(prior), "words": words}
             write(*_for_words(clock, mechanism, param, lexicon, column, options, report))
 
 
@@ -176,21 +159,24 @@ def _for_words(
     from malaprop.measure import calibrate as search
     from malaprop.report.measurements import Setting, calibration_page
 
-    made, given = make_mechanism(mechanism, "1", param), GivenWords.of(options["words"], least=2)
+    made, given = (
+        cli.make_mechanism(mechanism, "1", param),
+        results.GivenWords.of(options["words"], least=2),
+    )
     if options["like"] is not None:
         name, colon, epsilon = options["like"].partition(":")
         if not colon:
             raise ParameterError("--like names a mechanism and its ε, such as tem:1.5")
-        options["like"] = make_mechanism(name, epsilon, None)
+        options["like"] = cli.make_mechanism(name, epsilon, None)
     check_target(**options)
     file, context = options["sample"], options["context"]
     if file is None and column is not None:
         raise ParameterError("--column goes with --sample")
     unread = None if file is None else read_texts([file], columns=[column] if column else ())
     with working(f"opening {lexicon}"):
-        opened = open_lexicon(lexicon, made)
+        opened = cli.open_lexicon(lexicon, made)
         if options["like"] is not None:
-            options["like"] = options["like"].on(open_lexicon(lexicon, options["like"]))
+            options["like"] = options["like"].on(cli.open_lexicon(lexicon, options["like"]))
         if unread is not None:
             options["sample"] = list(filter(str.strip, unread))
     if file is not None and not options["sample"]:
@@ -200,7 +186,7 @@ def _for_words(
         calibration = search(made, opened, **options, progress=progress.to)
     about = {"mechanism": mechanism, "lexicon": {**opened.to_dict(), "name": lexicon}}
     chosen = replace(made, epsilon=calibration.epsilon)
-    profile = page_profile(chosen, opened, report)
+    profile = results.page_profile(chosen, opened, report)
     setting = Setting(clock, chosen, opened, lexicon)
     page = calibration_page(calibration, setting, profile, context=context)
     return about | calibration.to_dict(), page
@@ -222,8 +208,8 @@ def _for_vectors(
 
     if vectors is None:
         raise ParameterError("--correlation and --inversion need vectors: name a file, --vectors")
-    name = "priv-emb" if mechanism == DEFAULT else mechanism
-    made = make_mechanism(name, "1", param)
+    name = "priv-emb" if mechanism == cli.DEFAULT else mechanism
+    made = cli.make_mechanism(name, "1", param)
     bounds = {target: targets[target] for target in _VECTORS - {"vectors"}}
     check_vector_target(made, **bounds)
     checked_file(Path(vectors))
@@ -249,8 +235,8 @@ def _lambda(
     from malaprop.measure.calibration import GRID, check_grid
     from malaprop.report.measurements import Setting, lambda_page
 
-    made: Any = make_mechanism("mahalanobis", str(epsilon), None)
-    given = GivenWords.of(words)
+    made: Any = cli.make_mechanism("mahalanobis", str(epsilon), None)
+    given = results.GivenWords.of(words)
     try:
         numbers = GRID if grid == "all" else [float(number) for number in grid.split(",")]
     except ValueError:
@@ -259,7 +245,7 @@ def _lambda(
         ) from None
     check_grid(numbers, **bounds)
     with working(f"opening {lexicon}"):
-        opened = open_lexicon(lexicon, made)
+        opened = cli.open_lexicon(lexicon, made)
     chosen = given.on(opened)
     with bar("trying λ") as progress:
         choice = best_lambda(

@@ -5,16 +5,9 @@ from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from malaprop.cli.options import DEFAULT, Encoding, FormatName, LexiconName, option
-from malaprop.cli.results import (
-    Force,
-    JsonFile,
-    PlottedReport,
-    Repeat,
-    TextFile,
-    outputs,
-    read_pairs,
-)
+from malaprop.cli import options as cli
+from malaprop.cli import results
+from malaprop.cli.options import option
 from malaprop.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -25,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    file: TextFile,
+    file: results.TextFile,
     column: Annotated[str | None, option("--column -c NAME", "The column of texts.")] = None,
     label: Annotated[
         str | None,
@@ -41,8 +34,8 @@ def evaluate(
             "Mechanisms, such as balanced,tem. Each is measured at each ε, unless it has its own, "
             "as in balanced,tem:4,tem:6.",
         ),
-    ] = DEFAULT,
-    lexicon: LexiconName = "english",
+    ] = cli.DEFAULT,
+    lexicon: cli.LexiconName = "english",
     most: Annotated[
         float,
         option(
@@ -88,18 +81,18 @@ def evaluate(
     runs: Annotated[
         int, option("NUMBER", "How many noise draws, each with a split of its own.", min=1)
     ] = 5,
-    repeat: Repeat = "fresh",
-    format_: FormatName = None,
-    encoding: Encoding = "utf-8",
+    repeat: results.Repeat = "fresh",
+    format_: cli.FormatName = None,
+    encoding: cli.Encoding = "utf-8",
     show: Annotated[
         int,
         option(
             "NUMBER", "Show this many of your texts beside what each setting makes of them.", min=0
         ),
     ] = 0,
-    json_: JsonFile = None,
-    report: PlottedReport = None,
-    force: Force = False,
+    json_: results.JsonFile = None,
+    report: results.PlottedReport = None,
+    force: results.Force = False,
     fresh: Annotated[
         bool, option("--fresh", "Measure again, with new noise, what is kept.")
     ] = False,
@@ -152,9 +145,11 @@ def evaluate(
     options: TextOptions = {"repeat": repeat}
     settings.check(Policy(**options), labelled=label is not None)
     columns = [] if column is None else [column]
-    read_pairs(file, columns, label, format_, encoding, lambda done, total: None)  # checks them
+    results.read_pairs(
+        file, columns, label, format_, encoding, lambda done, total: None
+    )  # checks them
     drawn = [report.with_suffix(".svg")] if report and report.suffix.lower() == ".md" else []
-    with outputs(json_, report, *drawn, force=force, source=file, plots=True) as write:
+    with results.outputs(json_, report, *drawn, force=force, source=file, plots=True) as write:
         with working(f"opening {lexicon}"):
             opened = Lexicon.open(lexicon)
         resume = True
@@ -165,7 +160,7 @@ def evaluate(
             resume = False
         first: list[str] = []
         with bar("evaluating") as shown:
-            pairs = read_pairs(
+            pairs = results.read_pairs(
                 file,
                 columns,
                 label,

@@ -2,21 +2,8 @@
 
 from typing import Annotated
 
-from malaprop.cli.options import (
-    DEFAULT,
-    DatesChoice,
-    Epsilon,
-    KindEpsilon,
-    KindsChoice,
-    LexiconName,
-    MechanismName,
-    Parameters,
-    StepSizes,
-    argument,
-    make_mechanism,
-    option,
-    step_sizes,
-)
+from malaprop.cli import options as cli
+from malaprop.cli.options import argument, option
 from malaprop.cli.terminal import show
 
 
@@ -25,15 +12,15 @@ def explain(
         str,
         argument("WORD", "The word, or the number, date or time, to explain."),
     ],
-    epsilon: Epsilon,
-    mechanism: MechanismName = DEFAULT,
-    param: Parameters = None,
-    lexicon: LexiconName = "english",
+    epsilon: cli.Epsilon,
+    mechanism: cli.MechanismName = cli.DEFAULT,
+    param: cli.Parameters = None,
+    lexicon: cli.LexiconName = "english",
     top: Annotated[int, option("NUMBER", "How many replacements to list.", min=1)] = 12,
-    kinds: KindsChoice = None,
-    kind_epsilon: KindEpsilon = None,
-    step: StepSizes = None,
-    dates: DatesChoice = "mdy",
+    kinds: cli.KindsChoice = None,
+    kind_epsilon: cli.KindEpsilon = None,
+    step: cli.StepSizes = None,
+    dates: cli.DatesChoice = "mdy",
 ) -> None:
     """Show what a word becomes, how likely that is, and what an observer can infer.
 
@@ -43,7 +30,7 @@ def explain(
     from malaprop.report.explanation import explain as explained_by
     from malaprop.report.explanation import explanation_page
 
-    made = make_mechanism(mechanism, epsilon, param)
+    made = cli.make_mechanism(mechanism, epsilon, param)
     with working(f"preparing {mechanism} on {lexicon}"):
         explained = explained_by(
             word,
@@ -52,7 +39,7 @@ def explain(
             top=top,
             kinds=kinds,
             kind_epsilon=kind_epsilon,
-            steps=step_sizes(step),
+            steps=cli.step_sizes(step),
             dates=dates,
         )
     show(explanation_page(explained))

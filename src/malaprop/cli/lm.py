@@ -3,19 +3,12 @@
 from pathlib import Path
 from typing import Annotated
 
-from malaprop.cli.options import (
-    App,
-    Encoding,
-    FormatName,
-    LexiconName,
-    TextColumns,
-    argument,
-    option,
-)
+from malaprop.cli import options as cli
+from malaprop.cli.options import argument, option
 from malaprop.cli.terminal import bar, say
 from malaprop.privacy.errors import printable
 
-app = App(help="Train models of public text, for attacks with context.")
+app = cli.App(help="Train models of public text, for attacks with context.")
 
 
 @app.callback()
@@ -30,10 +23,10 @@ def train(
         argument("CORPUS", "Files of public text, or - for standard input."),
     ],
     output: Annotated[Path, option("--output -o MODEL", "The folder of the new model.")],
-    lexicon: LexiconName = "english",
-    column: TextColumns = None,
-    format_: FormatName = None,
-    encoding: Encoding = "utf-8",
+    lexicon: cli.LexiconName = "english",
+    column: cli.TextColumns = None,
+    format_: cli.FormatName = None,
+    encoding: cli.Encoding = "utf-8",
     force: Annotated[bool, option("--force", "Replace an existing model.")] = False,
 ) -> None:
     """Train a bigram model: count the words and the pairs of words of a public corpus.

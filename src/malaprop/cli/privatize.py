@@ -5,36 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from malaprop.cli.options import (
-    DEFAULT,
-    PIPE,
-    DatesChoice,
-    Engine,
-    Epsilon,
-    Force,
-    FormatName,
-    KeepFile,
-    KeptWords,
-    KindEpsilon,
-    KindsChoice,
-    LexiconName,
-    MarkupChoice,
-    Master,
-    MechanismName,
-    OnErrorChoice,
-    Parameters,
-    Quiet,
-    Resume,
-    Seed,
-    StepSizes,
-    Verbose,
-    Workers,
-    argument,
-    kept_words,
-    make_mechanism,
-    option,
-    step_sizes,
-)
+from malaprop.cli import options as cli
+from malaprop.cli.options import argument, option
 from malaprop.cli.spark import privatize_on_spark
 from malaprop.cli.terminal import Display, check_ending, command_line, say, show_report, warn
 from malaprop.privacy.errors import ParameterError
@@ -43,7 +15,7 @@ from malaprop.privacy.errors import ParameterError
 def privatize(
     context: typer.Context,
     inputs: Annotated[list[str], argument("INPUT", "Files, or - for standard input.")],
-    epsilon: Epsilon,
+    epsilon: cli.Epsilon,
     output: Annotated[
         str | None,
         option(
@@ -51,9 +23,9 @@ def privatize(
             "The output file, or - for standard output; for several inputs, a folder.",
         ),
     ] = None,
-    mechanism: MechanismName = DEFAULT,
-    param: Parameters = None,
-    lexicon: LexiconName = "english",
+    mechanism: cli.MechanismName = cli.DEFAULT,
+    param: cli.Parameters = None,
+    lexicon: cli.LexiconName = "english",
     column: Annotated[
         list[str] | None,
         option(
@@ -62,7 +34,7 @@ def privatize(
             "turns[].text for each item of a list.",
         ),
     ] = None,
-    format_: FormatName = None,
+    format_: cli.FormatName = None,
     document: Annotated[
         Literal["line", "file"],
         option("line|file", "What a document is in .txt files."),
@@ -84,10 +56,10 @@ def privatize(
         Literal["keep", "drop"],
         option("keep|drop", "Keep punctuation and spacing, or drop them."),
     ] = "keep",
-    kinds: KindsChoice = None,
-    kind_epsilon: KindEpsilon = None,
-    step: StepSizes = None,
-    dates: DatesChoice = "mdy",
+    kinds: cli.KindsChoice = None,
+    kind_epsilon: cli.KindEpsilon = None,
+    step: cli.StepSizes = None,
+    dates: cli.DatesChoice = "mdy",
     repeat: Annotated[
         Literal["fresh", "document"],
         option(
@@ -96,9 +68,9 @@ def privatize(
             "for all of them. See docs/guide.md, which weighs the two.",
         ),
     ] = "fresh",
-    keep: KeptWords = None,
-    keep_file: KeepFile = None,
-    markup: MarkupChoice = None,
+    keep: cli.KeptWords = None,
+    keep_file: cli.KeepFile = None,
+    markup: cli.MarkupChoice = None,
     report: Annotated[
         Path | None,
         option(
@@ -109,15 +81,15 @@ def privatize(
             callback=check_ending,
         ),
     ] = None,
-    seed: Seed = None,
-    on_error: OnErrorChoice = "fail",
-    workers: Workers = None,
-    resume: Resume = False,
-    engine: Engine = "local",
-    master: Master = None,
-    force: Force = False,
-    verbose: Verbose = False,
-    quiet: Quiet = False,
+    seed: cli.Seed = None,
+    on_error: cli.OnErrorChoice = "fail",
+    workers: cli.Workers = None,
+    resume: cli.Resume = False,
+    engine: cli.Engine = "local",
+    master: cli.Master = None,
+    force: cli.Force = False,
+    verbose: cli.Verbose = False,
+    quiet: cli.Quiet = False,
 ) -> None:
     """Privatize text files (.txt, .csv, .tsv, .jsonl, also in .gz or .zst; .parquet) or a pipe.
 
@@ -138,13 +110,13 @@ def privatize(
         punctuation=punctuation,
         kinds=kinds,
         kind_epsilon=kind_epsilon,
-        steps=step_sizes(step),
+        steps=cli.step_sizes(step),
         dates=dates,
         repeat=repeat,
-        keep=kept_words(keep, keep_file),
+        keep=cli.kept_words(keep, keep_file),
         markup=markup,
     )
-    chosen, columns = make_mechanism(mechanism, epsilon, param), tuple(column or ())
+    chosen, columns = cli.make_mechanism(mechanism, epsilon, param), tuple(column or ())
     if engine == "spark":
         policy = Policy(**options)
         unfit = {
@@ -173,12 +145,12 @@ def privatize(
         return
     if master is not None:
         raise ParameterError("--master is for --engine spark: add that, or leave it out")
-    if output is None and inputs != [PIPE]:
+    if output is None and inputs != [cli.PIPE]:
         raise ParameterError("an output is needed: name it with  -o OUTPUT")
     with Display() as display:
         summary = privatize_files(
             inputs,
-            PIPE if output is None else output,
+            cli.PIPE if output is None else output,
             mechanism=chosen,
             lexicon=lexicon,
             columns=columns,

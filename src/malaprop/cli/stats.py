@@ -4,39 +4,20 @@ from typing import Annotated
 
 import typer
 
-from malaprop.cli.options import (
-    DEFAULT,
-    Epsilon,
-    LexiconName,
-    MechanismName,
-    Parameters,
-    make_mechanism,
-    open_lexicon,
-    option,
-)
-from malaprop.cli.results import (
-    Force,
-    GivenWords,
-    JsonFile,
-    Prior,
-    ReportFile,
-    Words,
-    finite,
-    outputs,
-    page_profile,
-    prior_of,
-)
+from malaprop.cli import options as cli
+from malaprop.cli import results
+from malaprop.cli.options import option
 from malaprop.cli.terminal import command_line
 from malaprop.privacy.errors import ParameterError
 
 
 def stats(
     context: typer.Context,
-    epsilon: Epsilon,
-    mechanism: MechanismName = DEFAULT,
-    param: Parameters = None,
-    lexicon: LexiconName = "english",
-    words: Words = None,
+    epsilon: cli.Epsilon,
+    mechanism: cli.MechanismName = cli.DEFAULT,
+    param: cli.Parameters = None,
+    lexicon: cli.LexiconName = "english",
+    words: results.Words = None,
     runs: Annotated[
         int,
         option(
@@ -46,7 +27,7 @@ def stats(
             min=10,
         ),
     ] = 1000,
-    prior: Prior = None,
+    prior: results.Prior = None,
     occurrences: Annotated[
         int,
         option("NUMBER", "How often the observer sees a word.", min=1),
@@ -59,9 +40,9 @@ def stats(
         ),
     ] = False,
     seed: Annotated[int | None, option("NUMBER", "Repeat the same estimates.", min=0)] = None,
-    json_: JsonFile = None,
-    report: ReportFile = None,
-    force: Force = False,
+    json_: results.JsonFile = None,
+    report: results.ReportFile = None,
+    force: results.Force = False,
 ) -> None:
     """Show statistics of single words, and how often an observer guesses a word right.
 
@@ -78,13 +59,13 @@ def stats(
 
     if reused and occurrences == 1:
         raise ParameterError("--reused says what several occurrences share: give --occurrences")
-    made = make_mechanism(mechanism, epsilon, param)
-    belief, given = prior_of(prior), GivenWords.of(words)
+    made = cli.make_mechanism(mechanism, epsilon, param)
+    belief, given = results.prior_of(prior), results.GivenWords.of(words)
     rng = secure_rng() if seed is None else seeded_rng(seed)
     clock = Clock(command_line(context))
-    with outputs(json_, report, force=force) as write:
+    with results.outputs(json_, report, force=force) as write:
         with working(f"preparing {mechanism} on {lexicon}"):
-            opened = open_lexicon(lexicon, made)
+            opened = cli.open_lexicon(lexicon, made)
             channel = made.on(opened)
         chosen = given.on(opened)
         with bar("statistics of words") as progress:
@@ -107,19 +88,21 @@ def stats(
             guess,
             Setting(clock, made, opened, lexicon, channel.guarantee),
             overlap=float(shared.mean()),
-            skewness=finite(skewness(shared)),
+            skewness=results.finite(skewness(shared)),
             density=crowd,
-            profile=page_profile(made, opened, report),
+            profile=results.page_profile(made, opened, report),
         )
         per_word = guess.per_word
-        each_word = None if per_word is None else [finite(each) for each in per_word[ids].tolist()]
+        each_word = (
+            None if per_word is None else [results.finite(each) for each in per_word[ids].tolist()]
+        )
         value = {
             "mechanism": made.to_dict(),
             "lexicon": {**opened.to_dict(), "name": lexicon},
             "guarantee": str(channel.guarantee),
             **figures.to_dict(),
             "bayes": guess.to_dict() | {"per_word": each_word},
-            "overlap": {"mean": float(shared.mean()), "skewness": finite(skewness(shared))},
+            "overlap": {"mean": float(shared.mean()), "skewness": results.finite(skewness(shared))},
             "density": crowd.to_dict() if crowd else None,
         }
         write(value, page)

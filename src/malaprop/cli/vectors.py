@@ -5,20 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from malaprop.cli.options import (
-    Encoding,
-    Force,
-    FormatName,
-    LexiconName,
-    Parameters,
-    Quiet,
-    Resume,
-    Seed,
-    Verbose,
-    argument,
-    make_mechanism,
-    option,
-)
+from malaprop.cli import options as cli
+from malaprop.cli.options import argument, option
 from malaprop.cli.terminal import Display, check_ending, command_line, say, show_report, warn
 
 if TYPE_CHECKING:
@@ -79,7 +67,7 @@ def release(
         option("--output -o OUTPUT", "The output file, of the same format."),
     ],
     mechanism: _Mechanism = _DEFAULT,
-    param: Parameters = None,
+    param: cli.Parameters = None,
     column: Annotated[
         str | None,
         option(
@@ -90,11 +78,11 @@ def release(
     public: _Public = None,
     scale: _Scale = None,
     report: _Report = None,
-    seed: Seed = None,
-    resume: Resume = False,
-    force: Force = False,
-    verbose: Verbose = False,
-    quiet: Quiet = False,
+    seed: cli.Seed = None,
+    resume: cli.Resume = False,
+    force: cli.Force = False,
+    verbose: cli.Verbose = False,
+    quiet: cli.Quiet = False,
 ) -> None:
     """Release vectors of words, sentences or documents, each with noise of its own.
 
@@ -109,7 +97,7 @@ def release(
         summary = release_files(
             source,
             output,
-            mechanism=make_mechanism(mechanism, epsilon, param),
+            mechanism=cli.make_mechanism(mechanism, epsilon, param),
             column=column,
             public=public,
             scale=scale,
@@ -138,22 +126,22 @@ def embed(
         ),
     ],
     mechanism: _Mechanism = _DEFAULT,
-    param: Parameters = None,
-    lexicon: LexiconName = "english",
+    param: cli.Parameters = None,
+    lexicon: cli.LexiconName = "english",
     column: Annotated[
         str | None,
         option("--column -c NAME", "The column that holds the texts."),
     ] = None,
-    format_: FormatName = None,
-    encoding: Encoding = "utf-8",
+    format_: cli.FormatName = None,
+    encoding: cli.Encoding = "utf-8",
     public: _Public = None,
     scale: _Scale = None,
     report: _Report = None,
-    seed: Seed = None,
-    resume: Resume = False,
-    force: Force = False,
-    verbose: Verbose = False,
-    quiet: Quiet = False,
+    seed: cli.Seed = None,
+    resume: cli.Resume = False,
+    force: cli.Force = False,
+    verbose: cli.Verbose = False,
+    quiet: cli.Quiet = False,
 ) -> None:
     """Turn each text into one private vector: the centroid of its words' vectors, with noise.
 
@@ -167,7 +155,7 @@ def embed(
         summary = embed_files(
             source,
             output,
-            mechanism=make_mechanism(mechanism, epsilon, param),
+            mechanism=cli.make_mechanism(mechanism, epsilon, param),
             lexicon=lexicon,
             column=column,
             format=format_,

@@ -21,9 +21,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Literal
 from unicodedata import east_asian_width
 from urllib.parse import quote
 
@@ -181,27 +182,26 @@ def is_web_page(path: Path | None) -> bool:
     return path is not None and path.name.lower().endswith(".html")
 
 
-def page_files(page: Page, path: Path, value: Mapping[str, Any] | None = None) -> dict[Path, bytes]:
+def page_files(page: Page, path: Path) -> dict[Path, bytes]:
     """Return the files of a page by their paths, in the form that the ending says.
 
-    HTML holds its plots; beside Markdown they are files, whose names begin as its own does. `value`
-    is what JSON has.
+    HTML holds its plots; beside Markdown they are files, whose names begin as its own does.
     """
-    name = report_path(path, *(_ENDINGS if value is not None else (".md", ".html"))).name.lower()
-    if name.endswith(".json"):
-        return {path: json_text(value or {}).encode()}
-    if name.endswith(".html"):
-        return {path: _bytes(render(page, "html"))}
+    if is_web_page(report_path(path, ".md", ".html")):
+        return {path: page_file(page, path)}
     writer = _Markdown(path.stem, _count_plots(page.sections))
-    files = {path: _bytes(writer.page(page))}
-    return files | {path.with_name(name): _bytes(svg) for name, svg in writer.pictures.items()}
+    written = {path: _bytes(writer.page(page))}
+    return written | {path.with_name(name): _bytes(svg) for name, svg in writer.pictures.items()}
 
 
 def page_file(page: Page, path: Path, value: Mapping[str, Any] | None = None) -> bytes:
-    """Return a page as one file, in the form that the ending says; Markdown goes without plots."""
-    if path.name.lower().endswith(".md"):
-        return _bytes(render(page, "markdown"))
-    return page_files(page, path, value)[path]
+    """Return a page as one file, in the form that the ending says; `value` is what JSON has.
+
+    Markdown goes without plots.
+    """
+    if report_path(path).name.lower().endswith(".json"):
+        return json_text(value or {}).encode()
+    return _bytes(render(page, "html" if is_web_page(path) else "markdown"))
 
 
 def json_text(value: Mapping[str, Any], indent: int = 2) -> str:
@@ -237,9 +237,9 @@ class _Renderer(ABC):
     @abstractmethod
     def page(self, page: Page) -> str: ...
     @abstractmethod
-    def text(self, plain: str) -> str:
-        """Return a text of a page, its code as such and all else escaped."""
-
+    def code(self, text: str) -> str: ...
+    @abstractmethod
+    def escaped(self, text: str) -> str: ...
     @abstractmethod
     def paragraph(self, text: str) -> str: ...
     @abstractmethod
@@ -252,6 +252,13 @@ class _Renderer(ABC):
     def plots(self, plots: Sequence[Plot]) -> str: ...
     @abstractmethod
     def section(self, section: Section, content: str, depth: int) -> str: ...
+
+    def text(self, plain: str) -> str:
+        """Return a text of a page, its code as such and all else escaped."""
+        parts = _CODE.split(printable(plain))
+        return "".join(
+            self.code(part) if place % 2 else self.escaped(part) for place, part in enumerate(parts)
+        )
 
     def sections(self, pieces: Iterable[Piece], depth: int) -> str:
         """Return pieces one after the other; plots that follow each other stand together."""
@@ -350,8 +357,11 @@ class _Terminal(_Renderer):
         ]
         return self.joined(parts) + "\n"
 
-    def text(self, plain: str) -> str:
-        return printable(_CODE.sub(r"\1", plain))
+    def code(self, text: str) -> str:
+        return text
+
+    def escaped(self, text: str) -> str:
+        return text
 
     def paragraph(self, text: str) -> str:
         return "\n".join(_wrapped(self.text(text), self._width))
@@ -485,12 +495,11 @@ class _Markdown(_Renderer):
         ]
         return self.joined(parts) + "\n"
 
-    def text(self, plain: str) -> str:
-        parts = _CODE.split(printable(plain))
-        return "".join(
-            f"`{part}`" if place % 2 else _MARKUP.sub(r"\\\1", part)
-            for place, part in enumerate(parts)
-        )
+    def code(self, text: str) -> str:
+        return f"`{text}`"
+
+    def escaped(self, text: str) -> str:
+        return _MARKUP.sub(r"\\\1", text)
 
     def paragraph(self, text: str) -> str:
         return self.text(text)
@@ -547,56 +556,6 @@ class _Markdown(_Renderer):
 # As one page of HTML.
 
 
-_STYLE: Final = """
-:root { color-scheme: light; }
-* { box-sizing: border-box; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1c2733; background: #fff;
-  max-width: 54rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; }
-h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid #d7dee6; }
-h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; overflow-wrap: anywhere; }
-p, li { max-width: 44rem; }
-.audience { color: #5a6a7a; margin-top: 0; }
-.key { display: grid; grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr)); gap: .7rem;
-  margin: 1.2rem 0; }
-.key div { border: 1px solid #d7dee6; border-radius: .4rem; padding: .6rem .8rem; }
-.key b { display: block; font-size: 1.35rem; line-height: 1.2; overflow-wrap: anywhere; }
-.warning { border-left: .3rem solid #8a1c1c; background: #fbf1f1; padding: .5rem .9rem;
-  margin: .6rem 0; font-weight: 600; }
-.wide { overflow-x: auto; }
-.wide td:first-child:not(.number) { min-width: 9rem; }
-table { border-collapse: collapse; min-width: 50%; max-width: 100%; margin: .6rem 0;
-  font-size: .95rem; }
-table.facts { width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: .3rem 1.2rem .3rem 0;
-  border-bottom: 1px solid #e6ebf0; overflow-wrap: break-word; }
-table.facts td { overflow-wrap: anywhere; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-th.number { white-space: normal; }
-td small { display: block; color: #5a6a7a; font-size: .78rem; }
-td.bar { width: 30%; } td.bar div { height: .8rem; background: #1f3b57; margin-top: .3rem; }
-tr.chosen td { background: #eef4ea; font-weight: 600; } tr.pale td { color: #5a6a7a; }
-table.facts td:first-child { width: 28%; min-width: 6.5rem; color: #44525f;
-  overflow-wrap: break-word; }
-code { font-size: .88em; overflow-wrap: anywhere; }
-details { margin: .8rem 0; } summary { cursor: pointer; color: #1f3b57; font-weight: 600; }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: 1rem; }
-figure { margin: 0; max-width: 40rem; break-inside: avoid; }
-figure svg { width: 100%; height: auto; }
-figcaption { font-size: .88rem; color: #44525f; }
-@media (max-width: 30rem) { .key b { font-size: 1.1rem; } .key div { padding: .6rem; }
-  .key { grid-template-columns: 1fr 1fr; } }
-@media screen and (max-width: 36rem) {
-  .wide table { width: 100%; } .wide thead { display: none; }
-  .wide tr { display: block; padding: .4rem 0; border-bottom: 1px solid #e6ebf0; }
-  .wide td { display: flex; justify-content: space-between; gap: 1rem; padding: 0; border: 0; }
-  .wide td:first-child { font-weight: 600; }
-  .wide td[data-name]::before { content: attr(data-name); color: #44525f; } }
-@media print { body { font-size: 11pt; max-width: none; padding: 0; }
-  .key b { font-size: 1.1rem; } .wide { overflow: visible; }
-  details::details-content { content-visibility: visible; block-size: auto; }
-  h2, h3 { break-after: avoid; } tr, li, p, .key { break-inside: avoid; } }
-"""
 _WIDE = 3  # columns beyond which a row becomes a list on a narrow screen
 
 
@@ -604,12 +563,13 @@ class _Html(_Renderer):
     join = "\n"
 
     def page(self, page: Page) -> str:
+        style = files("malaprop.report").joinpath("page.css").read_text("utf-8")
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
             "style-src 'unsafe-inline'\">\n"
-            f"<title>{escape(printable(page.title))}</title>\n<style>{_STYLE}</style>\n</head>\n"
+            f"<title>{escape(printable(page.title))}</title>\n<style>\n{style}</style>\n</head>\n"
             f"<body>\n{self.body(page)}\n</body>\n</html>\n"
         )
 
@@ -627,12 +587,11 @@ class _Html(_Renderer):
         ]
         return self.joined(parts)
 
-    def text(self, plain: str) -> str:
-        parts = _CODE.split(printable(plain))
-        return "".join(
-            f"<code>{escape(part)}</code>" if place % 2 else escape(part)
-            for place, part in enumerate(parts)
-        )
+    def code(self, text: str) -> str:
+        return f"<code>{escape(text)}</code>"
+
+    def escaped(self, text: str) -> str:
+        return escape(text)
 
     def paragraph(self, text: str) -> str:
         return f"<p>{self.text(text)}</p>"
