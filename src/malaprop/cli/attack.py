@@ -58,8 +58,7 @@ def attack(
         ),
     ] = False,
     no_punctuation: Annotated[
-        bool,
-        option("--no-punctuation", "For attacks on labels: the attacker ignores punctuation."),
+        bool, option("--no-punctuation", "For attacks on labels: the attacker ignores punctuation.")
     ] = False,
     repeats: Annotated[
         int | None,

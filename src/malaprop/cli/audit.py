@@ -73,7 +73,7 @@ def audit(
                 result = compute(channel, progress=progress.to)
             else:
                 result = audit_words(channel, some, progress=progress.to)
-        setting = Setting(clock, made, channel.lexicon, lexicon, channel.guarantee)
+        setting = Setting(clock, made, privatizer.lexicon, lexicon, channel.guarantee)
         about = {"mechanism": made.to_dict()}
         about["lexicon"] = {**privatizer.lexicon.to_dict(), "name": lexicon}
         hint = f"\nhint         {channel.hint}" if channel.hint else ""
@@ -85,8 +85,7 @@ def audit(
 def audit_lexicon(
     name: Annotated[str, argument("NAME", "A lexicon's name or file.")],
     gamma: Annotated[
-        float | None,
-        option("NUMBER", "TEM's threshold γ, a distance above 0; by default none."),
+        float | None, option("NUMBER", "TEM's threshold γ, a distance above 0; by default none.")
     ] = None,
     epsilon: Annotated[
         float | None,

@@ -73,8 +73,7 @@ def calibrate(
         option("FILE", "With --context: public texts like yours, which are attacked at each ε."),
     ] = None,
     column: Annotated[
-        str | None,
-        option("--column -c NAME", "With --sample: the column of texts."),
+        str | None, option("--column -c NAME", "With --sample: the column of texts.")
     ] = None,
     occurrences: Annotated[
         int, option("NUMBER", "With --success: how often a word occurs.", min=1)
@@ -97,8 +96,7 @@ def calibrate(
         ),
     ] = None,
     epsilon: Annotated[
-        float | None,
-        option("--epsilon -e NUMBER", "With --lambda-grid: the nominal ε."),
+        float | None, option("--epsilon -e NUMBER", "With --lambda-grid: the nominal ε.")
     ] = None,
     words: results.WordCount = None,
     json_: results.JsonFile = None,
@@ -159,10 +157,8 @@ def _for_words(
     from malaprop.measure import calibrate as search
     from malaprop.report.measurements import Setting, calibration_page
 
-    made, given = (
-        cli.make_mechanism(mechanism, "1", param),
-        results.GivenWords.of(options["words"], least=2),
-    )
+    made = cli.make_mechanism(mechanism, "1", param)
+    given = results.GivenWords.of(options["words"], least=2)
     if options["like"] is not None:
         name, colon, epsilon = options["like"].partition(":")
         if not colon:

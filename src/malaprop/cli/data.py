@@ -15,8 +15,7 @@ app = App(help="List, fetch and add public data sets, for measuring.")
 @app.command("list", short_help="List the data sets, or show all about some.")
 def list_(
     names: Annotated[
-        list[str] | None,
-        argument("NAME", "Data sets to show all about; by default, none."),
+        list[str] | None, argument("NAME", "Data sets to show all about; by default, none.")
     ] = None,
 ) -> None:
     """List the data sets of the catalogue, or show all about some of them.
@@ -88,8 +87,7 @@ def fetch(
 @app.command(short_help="Add files that you have, recognised by their digests.")
 def add(
     paths: Annotated[
-        list[str],
-        argument("PATH", "Files of data sets, or archives that hold them."),
+        list[str], argument("PATH", "Files of data sets, or archives that hold them.")
     ],
 ) -> None:
     """Add files that you have: they are recognised by their SHA-256, whatever their names.

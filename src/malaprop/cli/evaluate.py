@@ -1,6 +1,7 @@
 """`malaprop evaluate`: privacy beside utility on the owner's own texts."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -145,9 +146,8 @@ def evaluate(
     options: TextOptions = {"repeat": repeat}
     settings.check(Policy(**options), labelled=label is not None)
     columns = [] if column is None else [column]
-    results.read_pairs(
-        file, columns, label, format_, encoding, lambda done, total: None
-    )  # checks them
+    read = partial(results.read_pairs, file, columns, label, format_, encoding)
+    read(lambda done, total: None)  # checks its arguments
     drawn = [report.with_suffix(".svg")] if report and report.suffix.lower() == ".md" else []
     with results.outputs(json_, report, *drawn, force=force, source=file, plots=True) as write:
         with working(f"opening {lexicon}"):
@@ -160,14 +160,7 @@ def evaluate(
             resume = False
         first: list[str] = []
         with bar("evaluating") as shown:
-            pairs = results.read_pairs(
-                file,
-                columns,
-                label,
-                format_,
-                encoding,
-                lambda done, total: shown.to(done, total, "reading the texts"),
-            )
+            pairs = read(lambda done, total: shown.to(done, total, "reading the texts"))
             pairs = _remembering(pairs, first, show)
             texts, labels = (pairs, None) if label is None else tee(pairs)
             result = measure(

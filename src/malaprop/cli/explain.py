@@ -8,10 +8,7 @@ from malaprop.cli.terminal import show
 
 
 def explain(
-    word: Annotated[
-        str,
-        argument("WORD", "The word, or the number, date or time, to explain."),
-    ],
+    word: Annotated[str, argument("WORD", "The word, or the number, date or time, to explain.")],
     epsilon: cli.Epsilon,
     mechanism: cli.MechanismName = cli.DEFAULT,
     param: cli.Parameters = None,

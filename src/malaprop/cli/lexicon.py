@@ -154,12 +154,10 @@ def import_(
     file: Annotated[Path, argument("FILE", "The file of word vectors.")],
     name: NewName,
     metric: Annotated[
-        str,
-        option("NAME", "euclidean, angular, manhattan, chebyshev or poincare."),
+        str, option("NAME", "euclidean, angular, manhattan, chebyshev or poincare.")
     ] = "euclidean",
     vocabulary: Annotated[
-        Path | None,
-        option("FILE", "For .npy and .safetensors: the words in order, one per line."),
+        Path | None, option("FILE", "For .npy and .safetensors: the words in order, one per line.")
     ] = None,
     limit: Annotated[
         int | None, option("NUMBER", "Import only the first NUMBER rows.", min=1)
@@ -217,8 +215,7 @@ def neighbours(
 def train_poincare(
     name: NewName,
     relations: Annotated[
-        Path | None,
-        argument("RELATIONS", "A file: a word, a tab and its parent on each line."),
+        Path | None, argument("RELATIONS", "A file: a word, a tab and its parent on each line.")
     ] = None,
     wordnet: Annotated[
         Path | None,

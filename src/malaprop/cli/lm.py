@@ -8,19 +8,14 @@ from malaprop.cli.options import argument, option
 from malaprop.cli.terminal import bar, say
 from malaprop.privacy.errors import printable
 
-app = cli.App(help="Train models of public text, for attacks with context.")
-
-
-@app.callback()
-def _group() -> None:
-    """Train models of public text, for attacks with context."""
+# With a callback, it stays a group, though it has one command.
+app = cli.App(help="Train models of public text, for attacks with context.", callback=lambda: None)
 
 
 @app.command(short_help="Train a bigram model on a public corpus.")
 def train(
     corpus: Annotated[
-        list[str],
-        argument("CORPUS", "Files of public text, or - for standard input."),
+        list[str], argument("CORPUS", "Files of public text, or - for standard input.")
     ],
     output: Annotated[Path, option("--output -o MODEL", "The folder of the new model.")],
     lexicon: cli.LexiconName = "english",

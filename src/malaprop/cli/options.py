@@ -126,8 +126,7 @@ Parameters = Annotated[
     option("--param -p NAME=VALUE", "Another parameter of the mechanism; may be repeated."),
 ]
 LexiconName = Annotated[
-    str,
-    option("--lexicon -l NAME", "A lexicon's name, or a file of word vectors."),
+    str, option("--lexicon -l NAME", "A lexicon's name, or a file of word vectors.")
 ]
 
 KindsChoice = Annotated[
@@ -169,8 +168,7 @@ FormatName = Annotated[
     ),
 ]
 TextColumns = Annotated[
-    list[str] | None,
-    option("--column -c NAME", "A column that holds text; may be repeated."),
+    list[str] | None, option("--column -c NAME", "A column that holds text; may be repeated.")
 ]
 Encoding = Annotated[str, option("NAME", "The encoding of text files.")]
 OnErrorChoice = Annotated[
@@ -182,17 +180,14 @@ OnErrorChoice = Annotated[
     ),
 ]
 Seed = Annotated[
-    int | None,
-    option("NUMBER", "Repeat a demonstration. The output is NOT private.", min=0),
+    int | None, option("NUMBER", "Repeat a demonstration. The output is NOT private.", min=0)
 ]
 Force = Annotated[bool, option("--force", "Overwrite existing outputs.")]
 Workers = Annotated[
-    int | None,
-    option("NUMBER", "The number of processes; by default one per core.", min=1),
+    int | None, option("NUMBER", "The number of processes; by default one per core.", min=1)
 ]
 Resume = Annotated[
-    bool,
-    option("--resume", "Resume an earlier run of the same command, if it was stopped."),
+    bool, option("--resume", "Resume an earlier run of the same command, if it was stopped.")
 ]
 Verbose = Annotated[
     bool, option("--verbose -v", "Show the whole report on stderr, not three lines.")
@@ -225,8 +220,7 @@ KeptWords = Annotated[
     ),
 ]
 KeepFile = Annotated[
-    Path | None,
-    option("--keep-file FILE", "More words and phrases to keep, one on each line."),
+    Path | None, option("--keep-file FILE", "More words and phrases to keep, one on each line.")
 ]
 MarkupChoice = Annotated[
     Literal["html"] | None,

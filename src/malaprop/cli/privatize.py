@@ -36,12 +36,10 @@ def privatize(
     ] = None,
     format_: cli.FormatName = None,
     document: Annotated[
-        Literal["line", "file"],
-        option("line|file", "What a document is in .txt files."),
+        Literal["line", "file"], option("line|file", "What a document is in .txt files.")
     ] = "line",
     delimiter: Annotated[
-        str | None,
-        option("SIGN", "What separates the fields of a .csv, by default a comma."),
+        str | None, option("SIGN", "What separates the fields of a .csv, by default a comma.")
     ] = None,
     encoding: Annotated[str, option("NAME", "The encoding of text files, in and out.")] = "utf-8",
     unknown: Annotated[
@@ -53,8 +51,7 @@ def privatize(
         ),
     ] = "map",
     punctuation: Annotated[
-        Literal["keep", "drop"],
-        option("keep|drop", "Keep punctuation and spacing, or drop them."),
+        Literal["keep", "drop"], option("keep|drop", "Keep punctuation and spacing, or drop them.")
     ] = "keep",
     kinds: cli.KindsChoice = None,
     kind_epsilon: cli.KindEpsilon = None,

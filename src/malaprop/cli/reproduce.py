@@ -22,19 +22,14 @@ JsonLines = Annotated[
 ]
 Seed = Annotated[int, option("NUMBER", "Repeat the same draws and splits.", min=0)]
 FromFile = Annotated[
-    Path | None,
-    option("--from FILE", "Measure nothing: read a file that --json wrote."),
+    Path | None, option("--from FILE", "Measure nothing: read a file that --json wrote.")
 ]
 Fresh = Annotated[bool, option("--fresh", "Measure again what an earlier run kept.")]
 Force = Annotated[bool, option("--force", "Replace existing outputs.")]
 _ALL, _FRONTIER = "all", "frontier"
 
-app = App(help="Compare all mechanisms.")
-
-
-@app.callback()
-def _group() -> None:
-    """Compare all mechanisms."""
+# With a callback, it stays a group, though it has one command.
+app = App(help="Compare all mechanisms.", callback=lambda: None)
 
 
 @app.command(short_help="Compare all mechanisms at equal measured privacy.")
@@ -90,8 +85,7 @@ def reproduce(
     json_: JsonLines = None,
     report: PlottedReport = None,
     item: Annotated[
-        list[str] | None,
-        option("NAME", "Only this table or figure, such as fig2; repeatable."),
+        list[str] | None, option("NAME", "Only this table or figure, such as fig2; repeatable.")
     ] = None,
     seed: Seed = 0,
     lines: FromFile = None,

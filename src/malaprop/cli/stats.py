@@ -28,10 +28,7 @@ def stats(
         ),
     ] = 1000,
     prior: results.Prior = None,
-    occurrences: Annotated[
-        int,
-        option("NUMBER", "How often the observer sees a word.", min=1),
-    ] = 1,
+    occurrences: Annotated[int, option("NUMBER", "How often the observer sees a word.", min=1)] = 1,
     reused: Annotated[
         bool,
         option(
@@ -92,10 +89,9 @@ def stats(
             density=crowd,
             profile=results.page_profile(made, opened, report),
         )
-        per_word = guess.per_word
-        each_word = (
-            None if per_word is None else [results.finite(each) for each in per_word[ids].tolist()]
-        )
+        each_word = None
+        if guess.per_word is not None:
+            each_word = [results.finite(each) for each in guess.per_word[ids].tolist()]
         value = {
             "mechanism": made.to_dict(),
             "lexicon": {**opened.to_dict(), "name": lexicon},

@@ -58,14 +58,10 @@ _Report = Annotated[
 def release(
     context: typer.Context,
     source: Annotated[
-        str,
-        argument("INPUT", "A file of vectors: .npy, .npz, .safetensors, .txt, .vec, .parquet."),
+        str, argument("INPUT", "A file of vectors: .npy, .npz, .safetensors, .txt, .vec, .parquet.")
     ],
     epsilon: _Epsilon,
-    output: Annotated[
-        str,
-        option("--output -o OUTPUT", "The output file, of the same format."),
-    ],
+    output: Annotated[str, option("--output -o OUTPUT", "The output file, of the same format.")],
     mechanism: _Mechanism = _DEFAULT,
     param: cli.Parameters = None,
     column: Annotated[
@@ -114,8 +110,7 @@ def release(
 def embed(
     context: typer.Context,
     source: Annotated[
-        str,
-        argument("INPUT", "A file of texts: .txt, .csv, .tsv, .jsonl, .parquet."),
+        str, argument("INPUT", "A file of texts: .txt, .csv, .tsv, .jsonl, .parquet.")
     ],
     epsilon: _Epsilon,
     output: Annotated[
@@ -129,8 +124,7 @@ def embed(
     param: cli.Parameters = None,
     lexicon: cli.LexiconName = "english",
     column: Annotated[
-        str | None,
-        option("--column -c NAME", "The column that holds the texts."),
+        str | None, option("--column -c NAME", "The column that holds the texts.")
     ] = None,
     format_: cli.FormatName = None,
     encoding: cli.Encoding = "utf-8",

@@ -1,11 +1,14 @@
 """Pages of audits, attacks, calibrations and statistics."""
 
 import math
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.resources import files
 from typing import Final
 
+from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.adversaries import AttackResult, Group, RecoveredWords
 from malaprop.measure.audit import Audit
 from malaprop.measure.audit_by_draws import SampledAudit
@@ -16,7 +19,6 @@ from malaprop.measure.profile import Profile
 from malaprop.measure.word_statistics import WordStatistics
 from malaprop.privacy.guarantee import Guarantee
 from malaprop.privacy.mechanism import Mechanism
-from malaprop.privacy.metrics import MetricSpace
 from malaprop.report import plots
 from malaprop.report.page import Bullets, Facts, Page, Piece, Plot, Section, Table, named, opened
 from malaprop.report.run_report import Clock, LexiconFacts, method
@@ -25,10 +27,8 @@ from malaprop.report.run_report import Clock, LexiconFacts, method
 
 
 _PUBLIC: Final = "Computed from public data alone: the mechanism and the lexicon."
-_NO_CONTEXT: Final = (
-    "The observer here sees one word at a time. Context and repetition raise what is learned, "
-    "sometimes to twice as much: `malaprop attack context` measures it on your own text."
-)
+_LIMITS: Final = tomllib.loads(files("malaprop.report").joinpath("limits.toml").read_text("utf-8"))
+"""What each measurement does not say."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Setting:
 
     clock: Clock
     mechanism: Mechanism
-    lexicon: MetricSpace | None = None
+    lexicon: Lexicon | None = None
     name: str = ""
     """What the lexicon was called."""
     guarantee: Guarantee | str = ""
@@ -47,7 +47,8 @@ class Setting:
         title: str,
         figures: tuple[tuple[str, str], ...],
         *sections: Section,
-        limits: tuple[str, ...],
+        about: str,
+        limit: str = "",
         how: tuple[tuple[str, str], ...] = (),
         audience: str = _PUBLIC,
         warnings: tuple[str, ...] = (),
@@ -55,18 +56,12 @@ class Setting:
     ) -> Page:
         """Return a page: what was found, what is guaranteed, what it does not say, how it was made.
 
-        A terminal shows what was found, and what it does not say.
+        A terminal shows what was found, and what it does not say: what `limits.toml` has about
+        such a measurement, and `limit`.
         """
-        space, promise = self.lexicon, (str(self.guarantee),)
-        about = None
-        if space is not None:
-            about = LexiconFacts(
-                name=self.name,
-                words=len(space),
-                dimension=0,
-                metric=str(space.metric),
-                fingerprint=str(getattr(space, "fingerprint", "")),
-            )
+        lexicon = None if self.lexicon is None else LexiconFacts.of(self.lexicon, self.name)
+        limits = tuple(filter(None, [*_LIMITS[about], limit]))
+        made = method(self.clock.occasion(), self.mechanism.to_dict(), lexicon, *how)
         return Page(
             title=title,
             audience=audience,
@@ -74,12 +69,9 @@ class Setting:
             warnings=warnings,
             sections=(
                 *sections,
-                Section(promise_title, promise, on_terminal=False),
+                Section(promise_title, (str(self.guarantee),), on_terminal=False),
                 Section("What this does not say", (Bullets(limits),)),
-                replace(
-                    method(self.clock.occasion(), self.mechanism.to_dict(), about, *how),
-                    on_terminal=False,
-                ),
+                replace(made, on_terminal=False),
             ),
         )
 
@@ -90,10 +82,6 @@ class Setting:
 _OWNER: Final = (
     "For the owner of the text, not for publication: the figures depend on the text in ways that "
     "the guarantee does not cover."
-)
-_OTHERS: Final = (
-    "Other observers know more: a better model of language, or facts about the author. The figure "
-    "is what this attack achieves, not the most that anyone can."
 )
 
 
@@ -113,7 +101,7 @@ def attack_page(result: AttackResult, setting: Setting) -> Page:
                 (f"{result.baseline:.3g}", "is the score without an attack"),
             ),
             Section("What was inferred", (Facts(tuple(result.facts())),)),
-            limits=(_OTHERS,),
+            about="attack",
             how=(how,),
             audience=_OWNER,
         )
@@ -145,7 +133,8 @@ def attack_page(result: AttackResult, setting: Setting) -> Page:
                 by_occurrence if result.occurrences else "",
             ),
         ),
-        limits=(_OTHERS, told),
+        about="attack",
+        limit=told,
         how=(
             how,
             ("channel", result.likelihoods),
@@ -188,13 +177,7 @@ def audit_page(result: Audit | SampledAudit, setting: Setting) -> Page:
         ),
         Section("The worst case", (Facts(tuple(rows)),)),
         promise_title="What is claimed",
-        limits=(
-            (
-                "The audit is about the law that the code states and the numbers it computes. "
-                "`malaprop audit --sampled` compares the draws themselves."
-            ),
-            "A guarantee that holds may still protect little: see `malaprop stats`.",
-        ),
+        about="audit",
         warnings=_FALSE if result.fails else (),
     )
 
@@ -227,13 +210,7 @@ def _sampled(result: SampledAudit, setting: Setting) -> Page:
         ),
         Section("Pairs that are hard to hide", (Table(head, rows), losses)),
         promise_title="What is claimed",
-        limits=(
-            (
-                "A lower bound that stays below the guarantee does not prove it: more draws, or "
-                "other pairs, may show more. `malaprop audit` computes exact losses."
-            ),
-            "Faults that change probabilities by less than the draws can show go unnoticed.",
-        ),
+        about="sampled",
         how=(
             ("how", "single words privatized as a black box; Clopper-Pearson bounds"),
             ("draws", result.how_often),
@@ -247,25 +224,6 @@ def _sampled(result: SampledAudit, setting: Setting) -> Page:
 
 
 _FIGURE: Final = "the figure"
-_LIMITS: Final = {
-    "vectors": (
-        (
-            "The figures are for public vectors. Others may be nearer to each other, and then "
-            "more, or less, is left of them."
-        ),
-    ),
-    "context": (
-        (
-            "The figures are for an observer with a bigram model, and hold for texts like those. A "
-            "large language model, or words that occur often, raise what is learned."
-        ),
-    ),
-    "words": (
-        _NO_CONTEXT,
-        "An ε is about one lexicon and one metric: compare the figures above, not the ε.",
-        "The target is about words of the lexicon, taken alike. Your text may use others more.",
-    ),
-}
 
 
 def calibration_page(
@@ -321,7 +279,7 @@ def calibration_page(
             "Figures that can be compared between lexicons and metrics",
             (Facts(tuple(compared)),),
         ),
-        limits=_LIMITS["vectors" if vectors else "context" if context else "words"],
+        about="vectors" if vectors else "context" if context else "words",
         how=(
             ("how", "bisection of ε; the target is met on the unsafe side of the error"),
             ("channels tried", str(len(result.curve))),
@@ -355,13 +313,7 @@ def lambda_page(result: LambdaChoice, setting: Setting) -> Page:
             (f"ε = {result.best.euclidean:.4g}", "is its guarantee in Euclidean distance"),
         ),
         Section("The grid", (opened(result.target), Table(head, rows), *skipped)),
-        limits=(
-            (
-                "The rows differ in privacy: the guarantee of each in Euclidean distance is the ε "
-                "in the third column."
-            ),
-            _NO_CONTEXT,
-        ),
+        about="lambda",
     )
 
 
@@ -434,15 +386,7 @@ def statistics_page(
                 isolated,
             ),
         ),
-        limits=(
-            (
-                "The figures describe what the mechanism does to words. The guarantee is another "
-                "matter: it holds for every word, also where a figure looks bad, and a good figure "
-                "proves none."
-            ),
-            _NO_CONTEXT,
-            "S_w grows with the number of runs, so it compares mechanisms only at the same R.",
-        ),
+        about="statistics",
         how=(("how", how), ("runs (R)", f"{result.runs:,}")),
     )
 

@@ -148,10 +148,10 @@ class LexiconFacts:
     fingerprint: str
 
     @classmethod
-    def of(cls, lexicon: Lexicon) -> "LexiconFacts":
-        """Return what identifies a lexicon."""
+    def of(cls, lexicon: Lexicon, name: str = "") -> "LexiconFacts":
+        """Return what identifies a lexicon, by another name if one is given."""
         return cls(
-            name=lexicon.name,
+            name=name or lexicon.name,
             words=len(lexicon),
             dimension=lexicon.vectors.shape[1],
             metric=str(lexicon.metric),
