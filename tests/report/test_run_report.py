@@ -9,13 +9,13 @@ from tests.cli.conftest import VECTORS
 
 from malaprop import TEM, Laplace, Lexicon, Privatizer
 from malaprop.report.page import Form, json_text, render
-from malaprop.report.run_report import Occasion, RunReport, run_page, run_report
+from malaprop.report.run_report import Occasion, RunReport, run_report
 from malaprop.report.run_report import visible as visible_of
 from malaprop.text.policy import Repeat
 
 
 def shown(report: RunReport, to: Form, width: int = 10_000) -> str:
-    return render(run_page(report), to, width)
+    return render(report.page(), to, width)
 
 
 def test_a_report_is_a_value(privatizer: Privatizer) -> None:

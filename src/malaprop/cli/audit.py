@@ -56,13 +56,13 @@ def audit(
     made = cli.make_mechanism(mechanism, epsilon, param)
     if not sampled:
         refuse_given(context, "--sampled", "pairs", "draws")
-    given = results.GivenWords.of(words, most=None if sampled else MOST)
+    given = results.given_words(words, most=None if sampled else MOST)
     clock = Clock(command_line(context))
     with results.outputs(json_, report, force=force) as write:
         with working(f"preparing {mechanism} on {lexicon}"):
             privatizer = Privatizer(cli.open_lexicon(lexicon, made), made)
         channel = privatizer.channel
-        some = given.to_audit(channel.lexicon)
+        some = results.drawn_words(given(channel.lexicon), channel.lexicon)
         result: Audit | SampledAudit
         with bar(f"auditing {mechanism}") as progress:
             if sampled:

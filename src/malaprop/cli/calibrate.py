@@ -158,7 +158,7 @@ def _for_words(
     from malaprop.report.measurements import Setting, calibration_page
 
     made = cli.make_mechanism(mechanism, "1", param)
-    given = results.GivenWords.of(options["words"], least=2)
+    given = results.given_words(options["words"], least=2)
     if options["like"] is not None:
         name, colon, epsilon = options["like"].partition(":")
         if not colon:
@@ -177,7 +177,7 @@ def _for_words(
             options["sample"] = list(filter(str.strip, unread))
     if file is not None and not options["sample"]:
         raise ParameterError(f"{file} has no texts: --sample takes a file of public texts")
-    options["words"] = given.on(opened)
+    options["words"] = given(opened)
     with bar(f"calibrating {mechanism}") as progress:
         calibration = search(made, opened, **options, progress=progress.to)
     about = {"mechanism": mechanism, "lexicon": {**opened.to_dict(), "name": lexicon}}
@@ -232,7 +232,7 @@ def _lambda(
     from malaprop.report.measurements import Setting, lambda_page
 
     made: Any = cli.make_mechanism("mahalanobis", str(epsilon), None)
-    given = results.GivenWords.of(words)
+    given = results.given_words(words)
     try:
         numbers = GRID if grid == "all" else [float(number) for number in grid.split(",")]
     except ValueError:
@@ -242,7 +242,7 @@ def _lambda(
     check_grid(numbers, **bounds)
     with working(f"opening {lexicon}"):
         opened = cli.open_lexicon(lexicon, made)
-    chosen = given.on(opened)
+    chosen = given(opened)
     with bar("trying λ") as progress:
         choice = best_lambda(
             opened, epsilon, **bounds, grid=numbers, words=chosen, progress=progress.to

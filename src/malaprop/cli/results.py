@@ -4,7 +4,6 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
@@ -85,53 +84,45 @@ Prior = Annotated[
 _LARGEST = 1 << 26  # bytes of a file of words
 
 
-@dataclass(frozen=True)
-class GivenWords:
-    """What --words names, checked before a lexicon is opened."""
+Chosen = Callable[["MetricSpace"], list[str] | int | None]
+"""Returns words of a lexicon, or how many; refuses words that it lacks."""
 
-    option: str | None
-    number: int | None = None
-    lines: Mapping[int, str] = field(default_factory=dict)
-    """The words of a file, by the numbers of their lines."""
 
-    @classmethod
-    def of(cls, option: str | None, *, least: int = 1, most: int | None = None) -> "GivenWords":
-        """Read the option; refuse fewer or more words than that."""
-        if option in (None, "all"):
-            return cls(option)
-        if option.isdecimal():
-            _check_count(int(option), least, most)
-            return cls(option, int(option))
-        lines = {number: line for number, line in enumerate(_lines(option, "--words"), 1) if line}
-        _check_count(len(set(lines.values())), 1, most)
-        return cls(option, lines=lines)
+def given_words(option: str | None, *, least: int = 1, most: int | None = None) -> Chosen:
+    """Read what --words names, before a lexicon is opened; refuse fewer or more words than that."""
+    if option is None:
+        return lambda lexicon: None
+    if option == "all":
+        return len
+    if option.isdecimal():
+        _check_count(int(option), least, most)
+        return lambda lexicon: int(option)
+    lines = {number: line for number, line in enumerate(_lines(option, "--words"), 1) if line}
+    _check_count(len(set(lines.values())), 1, most)
 
-    def on(self, lexicon: "MetricSpace") -> list[str] | int | None:
-        """Return the words of a lexicon, or their number; refuse words that it lacks."""
-        if self.option == "all":
-            return len(lexicon)
-        if not self.lines:
-            return self.number
+    def words(lexicon: "MetricSpace") -> list[str]:
         known = set(lexicon.words)
-        for number, line in self.lines.items():
+        for number, line in lines.items():
             if line not in known:  # by its number: the file may be the user's text
                 raise ParameterError(
-                    f"Line {number:,} of {self.option} is not a word of the lexicon: --words needs "
-                    "one word of it per line"
+                    f"Line {number:,} of {option} is not a word of the lexicon: --words needs one "
+                    "word of it per line"
                 )
-        return list(self.lines.values())
+        return list(lines.values())
 
-    def to_audit(self, lexicon: "MetricSpace") -> list[str] | None:
-        """Return the words for an audit, a number of them drawn at random; None for all."""
-        chosen = self.on(lexicon)
-        if not isinstance(chosen, int):
-            return chosen
-        if chosen >= len(lexicon):
-            return None
-        from malaprop.privacy.randomness import secure_rng
+    return words
 
-        drawn = secure_rng().choice(len(lexicon), size=chosen, replace=False)
-        return [lexicon.words[i] for i in drawn]
+
+def drawn_words(chosen: list[str] | int | None, lexicon: "MetricSpace") -> list[str] | None:
+    """Return words, a number of them drawn at random; None for all."""
+    if not isinstance(chosen, int):
+        return chosen
+    if chosen >= len(lexicon):
+        return None
+    from malaprop.privacy.randomness import secure_rng
+
+    drawn = secure_rng().choice(len(lexicon), size=chosen, replace=False)
+    return [lexicon.words[i] for i in drawn]
 
 
 def _check_count(number: int, least: int, most: int | None) -> None:

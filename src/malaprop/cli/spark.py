@@ -176,7 +176,7 @@ def privatize_on_spark(
     from malaprop.files.staging import Staging
     from malaprop.private_files import OWNER_ONLY
     from malaprop.report.page import page_file
-    from malaprop.report.run_report import Clock, run_page
+    from malaprop.report.run_report import Clock
 
     clock = Clock(command)
     # URLs stay; paths are given in full, as Spark's processes work in other folders.
@@ -206,7 +206,7 @@ def privatize_on_spark(
 
         summary = _Errand(master or "local[*]", work, quiet=quiet).done()
         if file and report:
-            file.write(page_file(run_page(summary), report, summary.to_dict()))
+            file.write(page_file(summary.page(), report, summary.to_dict()))
     warn(*summary.findings)
     return summary
 

@@ -57,14 +57,14 @@ def stats(
     if reused and occurrences == 1:
         raise ParameterError("--reused says what several occurrences share: give --occurrences")
     made = cli.make_mechanism(mechanism, epsilon, param)
-    belief, given = results.prior_of(prior), results.GivenWords.of(words)
+    belief, given = results.prior_of(prior), results.given_words(words)
     rng = secure_rng() if seed is None else seeded_rng(seed)
     clock = Clock(command_line(context))
     with results.outputs(json_, report, force=force) as write:
         with working(f"preparing {mechanism} on {lexicon}"):
             opened = cli.open_lexicon(lexicon, made)
             channel = made.on(opened)
-        chosen = given.on(opened)
+        chosen = given(opened)
         with bar("statistics of words") as progress:
             figures = statistics(channel, words=chosen, runs=runs, rng=rng, progress=progress.to)
         with bar("the observer's best guess") as progress:

@@ -48,7 +48,7 @@ from malaprop.privatizer import Privatizer
 from malaprop.recipe import chosen_mechanism
 from malaprop.report.file_counts import FileCounts
 from malaprop.report.page import is_web_page, page_file, report_path
-from malaprop.report.run_report import Clock, FileRecord, RunReport, run_page, run_report
+from malaprop.report.run_report import Clock, FileRecord, RunReport, run_report
 from malaprop.text.policy import TextOptions, policy_with
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def privatize_files(
             )
             run.warn(*summary.findings)
             if run.report and page:
-                told = run_page(summary, _profile(texts.draw.privatizer, page, listener))
+                told = summary.page(_profile(texts.draw.privatizer, page, listener))
                 run.report.write(page_file(told, page, summary.to_dict()))
     return summary
 

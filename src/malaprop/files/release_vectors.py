@@ -64,7 +64,6 @@ from malaprop.report.vector_report import (
     NO_SCALE,
     EmbeddedTexts,
     VectorReport,
-    vector_page,
 )
 
 _SEEDED: Final = (
@@ -392,7 +391,7 @@ class _VectorRun:
                 occasion=self._clock.occasion(), cautions=(*self._cautions, *run.cautions), **facts
             )
             if run.report and self._page:
-                run.report.write(page_file(vector_page(report), self._page, report.to_dict()))
+                run.report.write(page_file(report.page(), self._page, report.to_dict()))
         return report
 
     def _draw(self, run: Run, output: Output, source: VectorSource) -> dict[str, Any]:

@@ -17,14 +17,13 @@ reads on a phone and prints on paper.
 import json
 import re
 import textwrap
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 from unicodedata import east_asian_width
 from urllib.parse import quote
 
@@ -229,28 +228,19 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 _BAR = 30  # characters of the longest bar
 
 
-class _Renderer(ABC):
+class _Renderer(Protocol):
     """Puts the pieces of a page one after the other; each medium says how each looks."""
 
     join: str = "\n\n"
 
-    @abstractmethod
     def page(self, page: Page) -> str: ...
-    @abstractmethod
     def code(self, text: str) -> str: ...
-    @abstractmethod
     def escaped(self, text: str) -> str: ...
-    @abstractmethod
     def paragraph(self, text: str) -> str: ...
-    @abstractmethod
     def bullets(self, lines: Sequence[str]) -> str: ...
-    @abstractmethod
     def facts(self, rows: Sequence[tuple[str, str]]) -> str: ...
-    @abstractmethod
     def table(self, table: Table) -> str: ...
-    @abstractmethod
     def plots(self, plots: Sequence[Plot]) -> str: ...
-    @abstractmethod
     def section(self, section: Section, content: str, depth: int) -> str: ...
 
     def text(self, plain: str) -> str:

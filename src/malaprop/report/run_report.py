@@ -163,7 +163,7 @@ class LexiconFacts:
 class RunReport:
     """What `privatize_files` did: guarantee, counts, what stays visible, and each file.
 
-    `to_dict` gives its JSON, `run_page` its page. Not for publication: the counts depend on the
+    `to_dict` gives its JSON, `page` its page. Not for publication: the counts depend on the
     input in ways that the guarantee does not cover.
     """
 
@@ -240,9 +240,43 @@ class RunReport:
             **({"engine": dict(self.engine)} if self.engine else {}),
         }
 
-    def page(self) -> Page:
-        """Return the page of the run; `run_page` adds what an observer learns."""
-        return run_page(self)
+    def page(self, profile: Profile | None = None) -> Page:
+        """Return the page; `profile` adds what an observer learns, by ε and by occurrences."""
+        none = self.guarantee.kind is Kind.NONE
+        done = "replaced" if none else "protected"
+        visible = [*self.visible, "what the text is about: near words stay near"]
+        if others := _unnamed(self):
+            visible.append(f"the columns that were not named, as they are: {others}")
+        return Page(
+            title="Report on a privatized text",
+            audience=AUDIENCE,
+            figures=_figures(self, profile),
+            warnings=self.warnings,
+            sections=(
+                Section(
+                    "What is guaranteed",
+                    promise_pieces(
+                        self.guarantee,
+                        *plain_promise(self.guarantee, self.examples),
+                        VALUES if self.guarantee.kinds and not none else "",
+                    ),
+                ),
+                Section("What is not protected", (Bullets(tuple(visible)),)),
+                Section("What an observer learns", tuple(_observer(self, profile))),
+                Section(f"What was {done}", (_treatment(self, done),)),
+                Section("Repeated words", _repeated(self, profile)),
+                Section("Files", tuple(_files(self.files))),
+                method(
+                    self.occasion,
+                    self.mechanism,
+                    self.lexicon,
+                    *((f"policy: {name}", _setting(value)) for name, value in self.policy.items()),
+                    ("randomness", self.randomness),
+                    *((f"engine: {name}", str(value)) for name, value in self.engine.items()),
+                    ("hint", self.hint),
+                ),
+            ),
+        )
 
     def summary(self, where: str) -> Page:
         """Return three lines for a terminal; `where` says where the whole report is."""
@@ -382,45 +416,6 @@ _DIGESTS = (
 )
 _MOST_FAULTS = 100  # that a page names; JSON names a thousand
 _MOST_NAMES = 20  # columns that are named; JSON names all
-
-
-def run_page(report: RunReport, profile: Profile | None = None) -> Page:
-    """Return the page of a run; `profile` adds what an observer learns, by ε and by occurrences."""
-    none = report.guarantee.kind is Kind.NONE
-    done = "replaced" if none else "protected"
-    visible = [*report.visible, "what the text is about: near words stay near"]
-    if others := _unnamed(report):
-        visible.append(f"the columns that were not named, as they are: {others}")
-    return Page(
-        title="Report on a privatized text",
-        audience=AUDIENCE,
-        figures=_figures(report, profile),
-        warnings=report.warnings,
-        sections=(
-            Section(
-                "What is guaranteed",
-                promise_pieces(
-                    report.guarantee,
-                    *plain_promise(report.guarantee, report.examples),
-                    VALUES if report.guarantee.kinds and not none else "",
-                ),
-            ),
-            Section("What is not protected", (Bullets(tuple(visible)),)),
-            Section("What an observer learns", tuple(_observer(report, profile))),
-            Section(f"What was {done}", (_treatment(report, done),)),
-            Section("Repeated words", _repeated(report, profile)),
-            Section("Files", tuple(_files(report.files))),
-            method(
-                report.occasion,
-                report.mechanism,
-                report.lexicon,
-                *((f"policy: {name}", _setting(value)) for name, value in report.policy.items()),
-                ("randomness", report.randomness),
-                *((f"engine: {name}", str(value)) for name, value in report.engine.items()),
-                ("hint", report.hint),
-            ),
-        ),
-    )
 
 
 def summary_page(promised: str, visible: str, report: str) -> Page:

@@ -100,61 +100,56 @@ class VectorReport:
 
     def page(self) -> Page:
         """Return the page of the release."""
-        return vector_page(self)
+        none, scale, texts = self.guarantee.kind is Kind.NONE, self.scale, self.texts
+        figures = [
+            (f"{self.rows:,}", "vectors released"),
+            ("none" if none else f"ε = {self.guarantee.epsilon:g}", "guarantee"),
+        ]
+        if scale is not None:
+            figures += [
+                (f"{scale.ratio:.3g}", "is the length of the noise, in typical distances"),
+                (f"{scale.told_apart:.0%}", "of guesses between two typical candidates are right"),
+            ]
+        size = f"{self.columns} columns to {self.released_columns}"
+        files = [
+            (
+                "file",
+                (
+                    f"{named(self.input)} → {named(self.output)}: "
+                    f"{counted(self.rows, 'vector')}, {size}"
+                ),
+            ),
+            ("part", _listed([self.part])),
+            ("not protected", _listed(self.beside)),
+            ("left out", _listed(self.left_out)),
+            ("digest of the input (keyed)", code(self.input_digest or "")),
+            ("digest of the output (keyed)", code(self.output_digest or "")),
+        ]
+        made = [("randomness", self.randomness)]
+        if texts:
+            wordless = f"{counted(texts.wordless, 'text')} without words, taken to be 0"
+            files.append(("texts", f"{counted(texts.words, 'word')}; {wordless}"))
+            near = f"the nearest word is {texts.nearest_words:.3g} away, in the median"
+            made.append(("distances of words", near))
+        return Page(
+            title="Report of private vectors",
+            audience=AUDIENCE,
+            figures=tuple(figures),
+            warnings=self.warnings,
+            sections=(
+                Section("What is guaranteed", promise_pieces(self.guarantee, *_promise(self))),
+                Section("What is not protected", (Bullets(_visible(self)),)),
+                Section("How the noise compares", (Facts(_compared(scale)),)),
+                Section("Files", (Facts(tuple(files)),)),
+                method(self.occasion, self.mechanism, texts.lexicon if texts else None, *made),
+            ),
+        )
 
     def summary(self, where: str) -> Page:
         """Return three lines for a terminal; `where` says where the whole report is."""
         promised, *_ = _promise(self) or [str(self.guarantee)]
         work = f"{counted(self.rows, 'vector')} of {named(self.input)}"
         return summary_page(promised, "; ".join(_visible(self)), f"{work}; {where}")
-
-
-def vector_page(report: VectorReport) -> Page:
-    """Return the report as a page."""
-    none, scale, texts = report.guarantee.kind is Kind.NONE, report.scale, report.texts
-    figures = [
-        (f"{report.rows:,}", "vectors released"),
-        ("none" if none else f"ε = {report.guarantee.epsilon:g}", "guarantee"),
-    ]
-    if scale is not None:
-        figures += [
-            (f"{scale.ratio:.3g}", "is the length of the noise, in typical distances"),
-            (f"{scale.told_apart:.0%}", "of guesses between two typical candidates are right"),
-        ]
-    size = f"{report.columns} columns to {report.released_columns}"
-    files = [
-        (
-            "file",
-            (
-                f"{named(report.input)} → {named(report.output)}: "
-                f"{counted(report.rows, 'vector')}, {size}"
-            ),
-        ),
-        ("part", _listed([report.part])),
-        ("not protected", _listed(report.beside)),
-        ("left out", _listed(report.left_out)),
-        ("digest of the input (keyed)", code(report.input_digest or "")),
-        ("digest of the output (keyed)", code(report.output_digest or "")),
-    ]
-    made = [("randomness", report.randomness)]
-    if texts:
-        wordless = f"{counted(texts.wordless, 'text')} without words, taken to be 0"
-        files.append(("texts", f"{counted(texts.words, 'word')}; {wordless}"))
-        near = f"the nearest word is {texts.nearest_words:.3g} away, in the median"
-        made.append(("distances of words", near))
-    return Page(
-        title="Report of private vectors",
-        audience=AUDIENCE,
-        figures=tuple(figures),
-        warnings=report.warnings,
-        sections=(
-            Section("What is guaranteed", promise_pieces(report.guarantee, *_promise(report))),
-            Section("What is not protected", (Bullets(_visible(report)),)),
-            Section("How the noise compares", (Facts(_compared(scale)),)),
-            Section("Files", (Facts(tuple(files)),)),
-            method(report.occasion, report.mechanism, texts.lexicon if texts else None, *made),
-        ),
-    )
 
 
 def _promise(report: VectorReport) -> tuple[str, ...]:
