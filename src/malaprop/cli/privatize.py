@@ -75,7 +75,7 @@ def privatize(
             "Write the report to this file, with keyed digests of inputs and outputs: as JSON "
             "(.json), as a page of Markdown (.md), or as a web page (.html) that also shows what "
             "an observer learns.",
-            callback=check_ending,
+            callback=check_ending(),
         ),
     ] = None,
     seed: cli.Seed = None,

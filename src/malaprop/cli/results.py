@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 from malaprop.cli.options import PIPE, argument, option
-from malaprop.cli.terminal import check_ending, check_plotted, rendered, say_text
+from malaprop.cli.terminal import check_ending, rendered, say_text
 from malaprop.privacy.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ ReportFile = Annotated[
         "--report FILE",
         "Write a page with the result, the method and what it does not say: as a web page "
         "(.html), Markdown (.md) or JSON (.json).",
-        callback=check_ending,
+        callback=check_ending(),
     ),
 ]
 PlottedReport = Annotated[
@@ -43,7 +43,7 @@ PlottedReport = Annotated[
     option(
         "--report FILE",
         "Write a page: .html, or .md with its plots beside it.",
-        callback=check_plotted,
+        callback=check_ending(".md", ".html"),
     ),
 ]
 Force = Annotated[bool, option("--force", "Overwrite the files of --json and --report.")]

@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -48,20 +48,15 @@ def refuse_given(context: typer.Context, needed: str, *names: str) -> None:
             raise ParameterError(f"--{name} goes with {needed}: add that, or leave it out")
 
 
-def check_ending(report: Path | None) -> Path | None:
-    """Refuse a report whose name does not say what it is, before any work."""
-    return _with_ending(report)
+def check_ending(*endings: str) -> Callable[[Path | None], Path | None]:
+    """Return what refuses a report whose name does not say what it is, before any work."""
 
+    def check(report: Path | None) -> Path | None:
+        from malaprop.report.page import report_path
 
-def check_plotted(report: Path | None) -> Path | None:
-    """Refuse a report that could not have plots."""
-    return _with_ending(report, ".md", ".html")
+        return None if report is None else report_path(report, *endings)
 
-
-def _with_ending(report: Path | None, *endings: str) -> Path | None:
-    from malaprop.report.page import report_path
-
-    return None if report is None else report_path(report, *endings)
+    return check
 
 
 def say(line: str, *, err: bool = False) -> None:

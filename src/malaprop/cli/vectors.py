@@ -50,7 +50,7 @@ _Report = Annotated[
         "FILE",
         "Write the report to this file, with keyed digests of input and output: as JSON (.json), "
         "Markdown (.md) or a web page (.html).",
-        callback=check_ending,
+        callback=check_ending(),
     ),
 ]
 
