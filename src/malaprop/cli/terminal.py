@@ -173,7 +173,7 @@ def _terminal() -> "Console | None":
     return shown if shown.is_terminal else None
 
 
-class Display:
+class Display(ExitStack):
     """Shows the progress and the warnings of a run; ignores signals once outputs get their names.
 
     with Display() as display:
@@ -181,21 +181,15 @@ class Display:
     """
 
     def __init__(self) -> None:
-        self._shown = ExitStack()
+        super().__init__()
         self._bar: Bar | None = None
         self._since = 0.0
-
-    def __enter__(self) -> "Display":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._shown.close()
 
     def __call__(self, progress: "RunProgress") -> None:
         """Show an event."""
         match progress.stage:
             case "preparing":
-                self._shown.enter_context(working(progress.note))
+                self.enter_context(working(progress.note))
             case "warning":
                 self._clear()
                 warn(progress.note)
@@ -211,7 +205,7 @@ class Display:
     def _draw(self, progress: "RunProgress") -> None:
         if self._bar is None:
             self._clear()
-            self._bar = self._shown.enter_context(bar(progress.note))
+            self._bar = self.enter_context(bar(progress.note))
             self._since = monotonic()
             return
         rate = progress.words / max(monotonic() - self._since, 1e-3)  # some clocks are coarse
@@ -219,5 +213,5 @@ class Display:
         self._bar.to(progress.done, progress.total, note)
 
     def _clear(self) -> None:
-        self._shown.close()
+        self.close()
         self._bar = None
