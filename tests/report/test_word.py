@@ -5,8 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from malaprop import TEM, Laplace, Lexicon, seeded_rng
-from malaprop.measure.explain import rivals, word_law
+from malaprop import TEM, Channel, Laplace, Lexicon, seeded_rng
+from malaprop.measure.explain import Rival, rivals, word_law
+
+
+def _rivals(channel: Channel, word: int, count: int) -> tuple[Rival, ...]:
+    law = word_law(channel, word, seeded_rng(1))
+    return rivals(channel, law, count, channel.lexicon.words.__getitem__)
 
 
 def test_the_law_is_exact_where_it_is_known(line: Lexicon) -> None:
@@ -39,7 +44,7 @@ def test_of_equally_likely_words_the_nearest_comes_first(line: Lexicon) -> None:
 
 def test_the_odds_against_the_nearest_words(plane: Lexicon) -> None:
     channel = TEM(epsilon=2.0).on(plane)
-    found = rivals(channel, 7, 3)
+    found = _rivals(channel, 7, 3)
     nearest = plane.neighbours("w7", 3)
     assert [(rival.word, rival.distance) for rival in found] == nearest
     law = np.exp(channel.log_probabilities(range(len(plane))))
@@ -55,10 +60,10 @@ def test_the_odds_against_the_nearest_words(plane: Lexicon) -> None:
 
 
 def test_without_a_closed_form_there_is_the_bound_alone(line: Lexicon) -> None:
-    assert [rival.odds for rival in rivals(Laplace(epsilon=2.0).on(line), 0, 5)] == [None, None]
+    assert [rival.odds for rival in _rivals(Laplace(epsilon=2.0).on(line), 0, 5)] == [None, None]
 
 
 def test_a_bound_too_large_for_a_float_is_infinite(line: Lexicon) -> None:
     far = Lexicon(line.words, line.vectors * 1e5)
     channel = TEM(epsilon=1.0, gamma=math.inf).on(far)
-    assert (rivals(channel, 0, 1)[0].bound, rivals(channel, 0, 1)[0].odds) == (math.inf, math.inf)
+    assert (_rivals(channel, 0, 1)[0].bound, _rivals(channel, 0, 1)[0].odds) == (math.inf, math.inf)

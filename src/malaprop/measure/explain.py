@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -52,15 +53,16 @@ class WordLaw:
         return np.lexsort((self.distances, -self.probabilities))[:count]
 
 
-def word_law(channel: Channel, word: int, rng: Generator) -> WordLaw:
-    """Return the law of a word: exact if known in closed form, else from 4,000 draws."""
-    distances = channel.lexicon.distances([word])[0]
-    if isinstance(channel, LawChannel):
+def word_law(channel: Channel | PathChannel, word: int, rng: Generator) -> WordLaw:
+    """Return the law of a word or a place: exact if known in closed form, else from 4,000 draws."""
+    space = channel.path if isinstance(channel, PathChannel) else channel.lexicon
+    distances, draws = space.distances([word])[0], 0
+    if isinstance(channel, LawChannel | PathChannel):
         p = np.exp(channel.log_probabilities([word])[0])
-        return WordLaw(word=word, probabilities=p, distances=distances, draws=0)
-    drawn = channel.substitute(np.full(_DRAWS, word), rng)
-    p = np.bincount(drawn, minlength=len(channel.lexicon)) / _DRAWS
-    return WordLaw(word=word, probabilities=p, distances=distances, draws=_DRAWS)
+    else:
+        draws, drawn = _DRAWS, channel.substitute(np.full(_DRAWS, word), rng)
+        p = np.bincount(drawn, minlength=len(space)) / draws
+    return WordLaw(word=word, probabilities=p, distances=distances, draws=draws)
 
 
 @dataclass(frozen=True)
@@ -75,41 +77,27 @@ class Rival:
     """Pr[y | word] / Pr[y | rival], or its inverse, at the y that tells most; None if unknown."""
 
 
-def rivals(channel: Channel, word: int, count: int) -> list[Rival]:
-    """Return the nearest other words, and the odds that one output gives against each."""
-    promise = channel.guarantee.in_metric(str(channel.lexicon.metric))
-    covered = channel.covers(np.array([word]))[0]
-    return _rivals(
-        channel,
-        word,
-        channel.lexicon.distances([word])[0],
-        count,
-        channel.lexicon.words.__getitem__,
-        lambda other, distance: promise.loss(distance) if covered[other] else math.inf,
-    )
-
-
-def _rivals(
-    channel: Channel | PathChannel,
-    own: int,
-    distances: Floats,
-    count: int,
-    write: Callable[[int], str],
-    loss: Callable[[int, float], float],
-) -> list[Rival]:
-    order = np.argsort(distances, kind="stable")
-    near = [int(place) for place in order[: count + 1] if place != own][:count]
+def rivals(
+    channel: Channel | PathChannel, law: WordLaw, count: int, write: Callable[[int], str]
+) -> tuple[Rival, ...]:
+    """Return the nearest other words or values, and the odds that one output gives against each."""
+    promise, covered = channel.guarantee, np.ones(len(law.distances), dtype=np.bool_)
+    if isinstance(channel, Channel):
+        promise = promise.in_metric(str(channel.lexicon.metric))
+        covered = channel.covers(np.array([law.word]))[0]
+    order = np.argsort(law.distances, kind="stable")
+    near = [int(place) for place in order[: count + 1] if place != law.word][:count]
     odds: list[float | None] = [None] * len(near)
     if near and isinstance(channel, LawChannel | PathChannel):
-        rows = channel.log_probabilities([own, *near])
+        rows = channel.log_probabilities([law.word, *near])
         odds = [_exp(most) for most in np.abs(rows[1:] - rows[0]).max(axis=1).tolist()]
-    rivals = []
+    found = []
     for place, most in zip(near, odds, strict=True):
-        distance = float(distances[place])
-        allowed = loss(place, distance)
+        distance = float(law.distances[place])
+        allowed = promise.loss(distance) if covered[place] else math.inf
         bound = None if math.isinf(allowed) else _exp(allowed)
-        rivals.append(Rival(write(place), distance, bound, most))
-    return rivals
+        found.append(Rival(write(place), distance, bound, most))
+    return tuple(found)
 
 
 def _exp(loss: float) -> float:
@@ -125,40 +113,31 @@ class ValueRange:
     high: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class ValueLaw:
+def value_ranges(
+    law: WordLaw, shares: Sequence[float], write: Callable[[int], str]
+) -> tuple[ValueRange, ...]:
+    """Return the values between which these shares of the draws lie, equal tails beyond."""
+    sums = np.cumsum(law.probabilities)
+    tails = [((1.0 - share) / 2.0, (1.0 + share) / 2.0) for share in shares]
+    ends = [map(write, np.searchsorted(sums, both).tolist()) for both in tails]
+    return tuple(ValueRange(share, *both) for share, both in zip(shares, ends, strict=True))
+
+
+class Value(NamedTuple):
     """A value of a text: how it is written, and how it is drawn."""
 
     form: ValueForm
-    law: WordLaw
-    """The law of its place on the grid."""
+    place: int
+    """Its place on the grid."""
     channel: PathChannel
     rounded: bool
     """Whether the grid lacks the value, which counts as the nearest one."""
     alone: bool
     """Whether there is nothing beside it that is drawn on its own, as "mg" in "500mg"."""
 
-    def ranges(self, shares: Sequence[float]) -> tuple[ValueRange, ...]:
-        """Return the values between which these shares of the draws lie, equal tails beyond."""
-        sums = np.cumsum(self.law.probabilities)
-        return tuple(
-            ValueRange(
-                share,
-                self.form.write(int(np.searchsorted(sums, (1.0 - share) / 2.0))),
-                self.form.write(int(np.searchsorted(sums, (1.0 + share) / 2.0))),
-            )
-            for share in shares
-        )
 
-    def rivals(self, count: int) -> list[Rival]:
-        """Return the nearest other values, and the odds that one output gives against each."""
-        own, distances, promise = self.law.word, self.law.distances, self.channel.guarantee
-        write = self.form.write
-        return _rivals(self.channel, own, distances, count, write, lambda _, d: promise.loss(d))
-
-
-def value_law(text: str, policy: Policy) -> ValueLaw | None:
-    """Return the law of the value that a token holds; None if it holds none.
+def value_in(text: str, policy: Policy) -> Value | None:
+    """Return the value that a token holds; None if it holds none.
 
     Raise a ParameterError if it holds several, or one that is drawn without a look at it.
     """
@@ -178,17 +157,10 @@ def value_law(text: str, policy: Policy) -> ValueLaw | None:
             "An identifier or an address is drawn anew, without a look at it: there is nothing to "
             "explain. docs/kinds.md says which shapes stay."
         )
-    channel = value_channel(form.grid, steps, epsilon)
-    law = WordLaw(
-        word=secret,
-        probabilities=np.exp(channel.log_probabilities([secret])[0]),
-        distances=channel.path.distances([secret])[0],
-        draws=0,
-    )
-    return ValueLaw(
+    return Value(
         form=form,
-        law=law,
-        channel=channel,
+        place=secret,
+        channel=value_channel(form.grid, steps, epsilon),
         rounded=form.write(secret) != piece,
         alone=len(pieces) == 1,
     )

@@ -8,7 +8,15 @@ from typing import Any, Final, Unpack
 import numpy as np
 
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.measure.explain import Rival, ValueRange, WordLaw, rivals, value_law, word_law
+from malaprop.measure.explain import (
+    Rival,
+    ValueRange,
+    WordLaw,
+    rivals,
+    value_in,
+    value_ranges,
+    word_law,
+)
 from malaprop.measure.profile import ContextFigure, context_figure
 from malaprop.privacy.best_guess import (
     NO_CHANCE_OF_GUESSING,
@@ -17,6 +25,7 @@ from malaprop.privacy.best_guess import (
     best_guess_of,
     kept_share,
 )
+from malaprop.privacy.channel import Channel, PathChannel
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import Guarantee
 from malaprop.privacy.randomness import secure_rng
@@ -79,7 +88,7 @@ class Explanation:
     others: int
     """How many other words there are."""
     others_probability: float
-    rings: tuple[Ring, ...]
+    rings: tuple[Ring, ...] = ()
     """The neighbourhood by steps; empty for metrics that do not count steps."""
     draws: int
     """0 if the probabilities are exact, else the number of draws that they are estimated from."""
@@ -164,60 +173,45 @@ def explain(
         raise ParameterError(f"The 'top' parameter of explain must be 1 or more. Got {top!r}.")
     policy = policy_with(options, explain)
     chosen = choose(lexicon, mechanism, epsilon)
-    channel = chosen.mechanism.on(chosen.lexicon)
+    space, rng = chosen.lexicon, secure_rng()
+    of_words = chosen.mechanism.on(space)
+    channel: Channel | PathChannel = of_words
+    write: Callable[[int], str] = space.words.__getitem__
     policy = policy.with_chosen_kinds(channel.guarantee)
-    if isinstance(word, str) and (value := value_law(word.strip(), policy)):
-        return Explanation(
-            kind=value.form.kind,
-            mapped=value.rounded,
-            route=value.channel.unit,
-            unit="steps",
-            rivals=tuple(value.rivals(_RIVALS)),
-            success=None,
-            guarantee=value.channel.guarantee,
-            keeping=None,
-            ranges=value.ranges(_SHARES),
-            beside=not value.alone,
-            **_facts(value.law, value.form.write, top),
-        )
-    space = chosen.lexicon
-    own, route = _found(word, space)
-    law, keeping = word_law(channel, own, secure_rng()), kept_share(chosen.mechanism, channel)
-    guessed = keeping.guessed or best_guess_of(channel, keeping.share)
-    steps = str(space.metric) == "graph"
-    facts = _facts(law, space.words.__getitem__, top)
-    return Explanation(
-        kind=_WORD,
-        mapped=bool(route),
-        route=route,
-        unit="steps" if steps else "distance",
-        rivals=tuple(rivals(channel, own, _RIVALS)),
-        success=guessed.share,
-        success_at_least=guessed.at_least,
-        guarantee=channel.guarantee,
-        keeping=keeping,
-        context=context_figure(chosen.mechanism, space),
-        **(facts | ({"rings": tuple(_rings(law, space))} if steps else {})),
-    )
-
-
-def _facts(law: WordLaw, write: Callable[[int], str], top: int) -> dict[str, Any]:
-    """Return what is said of the law of a word and of a value alike."""
+    value = value_in(word.strip(), policy) if isinstance(word, str) else None
+    about: dict[str, Any]
+    if value:
+        channel, write = value.channel, value.form.write
+        law = word_law(channel, value.place, rng)
+        about = {"kind": value.form.kind, "mapped": value.rounded, "route": value.channel.unit}
+        about |= {"unit": "steps", "success": None, "keeping": None, "beside": not value.alone}
+        about["ranges"] = value_ranges(law, _SHARES, write)
+    else:
+        own, route = _found(word, space)
+        law, keeping = word_law(channel, own, rng), kept_share(chosen.mechanism, of_words)
+        guessed = keeping.guessed or best_guess_of(of_words, keeping.share)
+        about = {"kind": _WORD, "mapped": bool(route), "route": route, "unit": "distance"}
+        about |= {"success": guessed.share, "success_at_least": guessed.at_least}
+        about |= {"keeping": keeping, "context": context_figure(chosen.mechanism, space)}
+        if str(space.metric) == "graph":
+            about |= {"unit": "steps", "rings": tuple(_rings(law, space))}
     listed = law.most_likely(min(top, len(law.distances)))
-    return {
-        "word": write(law.word),
-        "becomes": tuple(
+    return Explanation(
+        word=write(law.word),
+        becomes=tuple(
             Replacement(write(i), float(law.distances[i]), float(law.probabilities[i]))
             for i in listed.tolist()
         ),
-        "others": len(law.distances) - len(listed),
-        "others_probability": max(0.0, 1.0 - float(law.probabilities[listed].sum())),
-        "rings": (),
-        "draws": law.draws,
-        "stays": law.stays,
-        "plausible": law.plausible,
-        "expected_distance": law.expected_distance,
-    }
+        others=len(law.distances) - len(listed),
+        others_probability=max(0.0, 1.0 - float(law.probabilities[listed].sum())),
+        draws=law.draws,
+        stays=law.stays,
+        plausible=law.plausible,
+        expected_distance=law.expected_distance,
+        rivals=rivals(channel, law, _RIVALS, write),
+        guarantee=channel.guarantee,
+        **about,
+    )
 
 
 def _rings(law: WordLaw, lexicon: Lexicon) -> Iterator[Ring]:
