@@ -78,19 +78,19 @@ def test_figures_are_interpolated_and_known_for_what_was_measured(
 def test_nobody_recovers_less_than_is_kept(english: Lexicon) -> None:
     """Whoever takes the output for the word is right that often."""
     curve = context_curve(Laplace(epsilon=1.0), english)
-    assert curve is not None
-    for figure, upper in zip(curve.figures, curve.upper, strict=True):
-        assert figure.kept <= figure.alone <= figure.context <= upper
+    assert curve
+    for figure in curve:
+        assert figure.kept <= figure.alone <= figure.context <= figure.upper
 
 
 def test_the_largest_epsilon_for_a_share_with_context(graph: Lexicon) -> None:
     curve = context_curve(Balanced(epsilon=1.0), graph)
-    assert curve is not None
+    epsilons, upper = [each.epsilon for each in curve], [each.upper for each in curve]
     reached = [calibrate(Balanced, graph, success=share, context=True) for share in (0.2, 0.3, 0.5)]
     for one, other in pairwise(reached):
         assert one.epsilon < other.epsilon
     for share, found in zip((0.2, 0.3, 0.5), reached, strict=True):
-        assert np.interp(found.epsilon, curve.epsilons, curve.upper) == pytest.approx(share)
+        assert np.interp(found.epsilon, epsilons, upper) == pytest.approx(share)
         assert found.value <= share
         assert "with context" in found.target
 

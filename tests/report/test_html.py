@@ -34,7 +34,13 @@ class _Checked(HTMLParser):
 
 
 FIGURE = ContextFigure(
-    epsilon=2.0, kept=0.3, alone=0.41, context=0.48, sample="public <films>", prior="text of <all>"
+    epsilon=2.0,
+    kept=0.3,
+    alone=0.41,
+    context=0.48,
+    upper=0.5,
+    sample="public <films>",
+    prior="text of <all>",
 )
 
 

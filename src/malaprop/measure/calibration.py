@@ -424,12 +424,13 @@ def _with_context(
 def _interpolated(mechanism: Mechanism, lexicon: MetricSpace, success: float) -> Calibration:
     """Return the same by stored figures of film reviews, with the usual parameters."""
     curve = context_curve(mechanism, lexicon)
-    if curve is None:
+    if not curve:
         raise ParameterError(
             "What an observer recovers with context was measured for balanced, tem and laplace on "
             "english, with their usual parameters: for others, give public texts as `sample`."
         )
-    told, epsilons, upper = curve.figures[0], curve.epsilons, np.maximum.accumulate(curve.upper)
+    told, epsilons = curve[0], [figure.epsilon for figure in curve]
+    upper = np.maximum.accumulate([figure.upper for figure in curve])
     if not upper[0] <= success <= upper[-1]:
         raise ParameterError(
             f"The share of {success:g} is beyond what was measured on {told.sample}: "
@@ -437,15 +438,15 @@ def _interpolated(mechanism: Mechanism, lexicon: MetricSpace, success: float) ->
             f"(ε = {epsilons[-1]:g}). Give public texts as `sample`."
         )
     epsilon = float(np.interp(success, upper, epsilons))
-    figure = curve.at(epsilon)
-    value = success if figure is None else figure.context
-    points = sorted([*((each.epsilon, each.context) for each in curve.figures), (epsilon, value)])
+    shares = [figure.context for figure in curve]
+    value = float(np.interp(epsilon, epsilons, shares))
+    points = sorted([*zip(epsilons, shares, strict=True), (epsilon, value)])
     return Calibration(
         epsilon=epsilon,
         target=_WITH_CONTEXT.format(success, f"{told.sample}, from bigrams of {told.prior}"),
         figures=tuple(
-            (each, Estimate.one_sided(value, float(np.interp(each, epsilons, upper))))
-            for each, value in points
+            (each, Estimate.one_sided(share, float(np.interp(each, epsilons, upper))))
+            for each, share in points
         ),
         normalised=normalised(lexicon, epsilon),
     )

@@ -49,6 +49,8 @@ class ContextFigure:
     """The share recovered word by word, by word frequencies of the web: the attack `bayes`."""
     context: float
     """The share recovered with context, by bigrams of the web: the attack `context`."""
+    upper: float
+    """The upper end of the 95 % interval of `context`."""
     sample: str
     """The public sample."""
     prior: str
@@ -56,7 +58,7 @@ class ContextFigure:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values for JSON."""
-        return vars(self).copy()
+        return {name: value for name, value in vars(self).items() if name != "upper"}
 
     def __str__(self) -> str:
         return (
@@ -66,60 +68,46 @@ class ContextFigure:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ContextCurve:
-    """The figures of a mechanism at all ε that were measured, in rising order."""
+def context_curve(mechanism: Mechanism, lexicon: MetricSpace) -> tuple[ContextFigure, ...]:
+    """Return the figures of a mechanism at all ε that were measured, in rising order.
 
-    figures: tuple[ContextFigure, ...]
-    upper: tuple[float, ...]
-    """The upper ends of the 95 % intervals of `context`."""
-
-    @property
-    def epsilons(self) -> list[float]:
-        """The ε that were measured."""
-        return [figure.epsilon for figure in self.figures]
-
-    def at(self, epsilon: float) -> ContextFigure | None:
-        """Return the figures at an ε; None beyond those that were measured."""
-        if not self.epsilons[0] <= epsilon <= self.epsilons[-1]:
-            return None
-        shares: dict[str, Any] = {
-            name: float(np.interp(epsilon, self.epsilons, [vars(f)[name] for f in self.figures]))
-            for name in ("kept", "alone", "context")
-        }
-        return replace(self.figures[0], epsilon=epsilon, **shares)
-
-
-def context_curve(mechanism: Mechanism, lexicon: MetricSpace) -> ContextCurve | None:
-    """Return the figures of a mechanism on a lexicon; None if they were not measured."""
+    None at all if they were not measured on this lexicon, with these parameters.
+    """
     told, about = _stored(), mechanism.to_dict()
     entry = told["mechanisms"].get(about.pop("name"))
     about.pop("epsilon")
     fingerprint = getattr(lexicon, "fingerprint", "")
     if entry is None or (entry["options"], entry["lexicon"]) != (about, fingerprint):
-        return None
-    figures, upper = [], []
+        return ()
+    figures = []
     for row in entry["figures"]:
         alone = max(row["alone"], row["kept"])
         context = max(row["context"], alone)
+        shares = {"kept": row["kept"], "alone": alone, "context": context}
+        upper = context + (row["interval"][1] - row["context"])
         figures.append(
             ContextFigure(
                 epsilon=row["epsilon"],
-                kept=row["kept"],
-                alone=alone,
-                context=context,
+                upper=upper,
                 sample=told["sample"],
                 prior=told["prior"],
+                **shares,
             )
         )
-        upper.append(context + (row["interval"][1] - row["context"]))
-    return ContextCurve(figures=tuple(figures), upper=tuple(upper))
+    return tuple(figures)
 
 
 def context_figure(mechanism: Mechanism, lexicon: MetricSpace) -> ContextFigure | None:
     """Return what an observer recovers with context, from a mechanism at its ε; None if unknown."""
-    curve = context_curve(mechanism, lexicon)
-    return None if curve is None else curve.at(mechanism.epsilon)
+    curve, epsilon = context_curve(mechanism, lexicon), mechanism.epsilon
+    epsilons = [figure.epsilon for figure in curve]
+    if not curve or not epsilons[0] <= epsilon <= epsilons[-1]:
+        return None
+    shares: dict[str, Any] = {
+        name: float(np.interp(epsilon, epsilons, [vars(figure)[name] for figure in curve]))
+        for name in ("kept", "alone", "context", "upper")
+    }
+    return replace(curve[0], epsilon=epsilon, **shares)
 
 
 @cache
