@@ -12,8 +12,8 @@ measure in the second look have no part in it, and the two looks share the chanc
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any, Final, NamedTuple
 
@@ -133,59 +133,53 @@ class Shown(NamedTuple):
     promising: bool = False
     """Whether further draws may well show that more is needed than is allowed."""
 
-    def or_more(self, other: "Shown") -> "Shown":
-        """Return the larger of each number."""
-        promising = self.promising or other.promising
-        return Shown(max(self.loss, other.loss), max(self.delta, other.delta), promising)
+
+def _most(shown: Iterable[Shown]) -> Shown:
+    """Return the largest of each number."""
+    losses, deltas, promising = zip(*shown, strict=True)
+    return Shown(max(losses), max(deltas), any(promising))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Question:
-    """What is asked about two inputs."""
+def _answer(
+    one: Ids, two: Ids, allowed: float, *, delta: float, mistake: float, further: int
+) -> Shown:
+    """Bound the loss between two inputs from draws of both; the first ones choose sets.
 
-    allowed: float
-    """The loss that is allowed, in nats."""
-    delta: float
-    """The δ that is allowed beside it."""
-    mistake: float
-    """The largest chance that any bound on this pair is wrong."""
-    further: int = 0
-    """How many draws could be made beyond these. No bound depends on what they may show."""
+    A loss of `allowed` nats, beside a δ, is no violation. Some bound is wrong with a chance of
+    `mistake` at most. `further` draws could be made beyond these; no bound depends on what they may
+    show.
+    """
 
-    def answer(self, one: Ids, two: Ids) -> Shown:
-        """Bound the loss between two inputs from draws of both; the first ones choose sets."""
-        choosing, result = _choosing(len(one)), Shown()
-        for here, there in ((one, two), (two, one)):
-            sets = list(_telling(here[:choosing], there[:choosing], self.allowed))
-            # Each set is measured for two inputs, and there are two ways round.
-            mistake = self.mistake / (4 * max(1, len(sets)))
-            for outputs in sets:
-                hits, rivals = (
-                    int(np.isin(draws[choosing:], outputs).sum()) for draws in (here, there)
-                )
-                result = result.or_more(self._shown(hits, rivals, len(one) - choosing, mistake))
-        return result
-
-    def _shown(self, hits: int, rivals: int, trials: int, mistake: float) -> Shown:
-        """Return what is shown by how often a set occurred for an input, and for its rival."""
-        level = 1.0 - 2.0 * mistake  # of two sides, of which one is used
-        low = float(clopper_pearson(hits, trials, level)[0])
-        high = float(clopper_pearson(rivals, trials, level)[1])
-        promising, further = False, self.further
-        if further:  # if both chances are at their likely ends
-            likely = float(clopper_pearson(hits, trials, _LIKELY)[1])
-            rare = float(clopper_pearson(rivals, trials, _LIKELY)[0])
-            least = float(clopper_pearson(math.ceil(likely * further), further, level)[0])
-            most = float(clopper_pearson(math.floor(rare * further), further, level)[1])
-            promising = self._excess(least, most) > self.delta
-        loss = max(0.0, math.log(low / high)) if low > 0.0 else 0.0
-        return Shown(loss, max(0.0, self._excess(low, high)), promising)
-
-    def _excess(self, low: float, high: float) -> float:
+    def excess(low: float, high: float) -> float:
         """Return the δ needed beside the allowed loss, for chances of at least and at most."""
-        if math.isinf(self.allowed):
-            return -math.inf
-        return low - math.exp(min(self.allowed, _FAR)) * high
+        return -math.inf if math.isinf(allowed) else low - math.exp(min(allowed, _FAR)) * high
+
+    choosing, shown = _choosing(len(one)), [Shown()]
+    trials = len(one) - choosing
+    for here, there in ((one, two), (two, one)):
+        sets = list(_telling(here[:choosing], there[:choosing], allowed))
+        # Each set is measured for two inputs, and there are two ways round. Of the two sides of an
+        # interval, one is used.
+        level = 1.0 - 2.0 * (mistake / (4 * max(1, len(sets))))
+        for outputs in sets:
+            hits, rivals = (
+                int(np.isin(draws[choosing:], outputs).sum()) for draws in (here, there)
+            )
+            low, high = _ends(hits, rivals, trials, level)
+            promising = False
+            if further:  # if both chances are at their likely ends
+                rare, likely = _ends(rivals, hits, trials, _LIKELY)
+                hopes = math.ceil(likely * further), math.floor(rare * further)
+                promising = excess(*_ends(*hopes, further, level)) > delta
+            loss = max(0.0, math.log(low / high)) if low > 0.0 else 0.0
+            shown.append(Shown(loss, max(0.0, excess(low, high)), promising))
+    return _most(shown)
+
+
+def _ends(hits: int, rivals: int, trials: int, level: float) -> tuple[float, float]:
+    """Return the lower end of the chance behind some hits, and the upper one behind the rivals'."""
+    (low, _), (_, high) = clopper_pearson([hits, rivals], trials, level).tolist()
+    return low, high
 
 
 def _telling(one: Ids, two: Ids, allowed: float) -> Iterator[Ids]:
@@ -361,11 +355,21 @@ def sampled_audit(
     if not chosen or allowed is None:
         raise ParameterError("The guarantee covers no pair of words whose loss could be bounded.")
     delta, mistake = channel.guarantee.delta, (1.0 - confidence) / len(chosen)
-    questions = [
-        _Question(allowed=_allowed_between(allowed, pair), delta=delta, mistake=mistake)
-        for pair in chosen
-    ]
-    shown = _looks(_Draws(subject, noise), chosen, questions, draws, progress)
+    bounds = [_allowed_between(allowed, pair) for pair in chosen]
+
+    def look(
+        places: Sequence[int], draws: int, share: float, progress: Progress | None, further: int = 0
+    ) -> list[Shown]:
+        results = []
+        for done, place in enumerate(places, 1):
+            one, two = (drawn.of(side, draws) for side in chosen[place][:2])
+            chance, limit = mistake * share, bounds[place]
+            results.append(_answer(one, two, limit, delta=delta, mistake=chance, further=further))
+            report(progress, done, len(places))
+        return results
+
+    drawn = _Draws(subject, noise)
+    shown = _looks(look, bounds, draws, progress)
     share = 1.0 if draws < _MANY else 1.0 - _FIRST_MISTAKES
     rarest = clopper_pearson(0, draws - _choosing(draws), 1.0 - 2.0 * (mistake * share / 4))[1]
     return SampledAudit(
@@ -374,12 +378,12 @@ def sampled_audit(
             PairLoss(
                 pair=(pair.one.text, pair.two.text),
                 why=pair.why,
-                allowed=question.allowed,
+                allowed=bound,
                 loss=result.loss,
                 delta=result.delta,
-                draws=drawn,
+                draws=used,
             )
-            for pair, question, (result, drawn) in zip(chosen, questions, shown, strict=True)
+            for pair, bound, (result, used) in zip(chosen, bounds, shown, strict=True)
         ),
         draws=draws,
         can_show=-math.log(float(rarest)),  # a set that always occurs, or never
@@ -421,33 +425,18 @@ class _Draws:
 
 
 def _looks(
-    drawn: _Draws,
-    pairs: Sequence[HardPair],
-    questions: Sequence[_Question],
+    look: Callable[..., list[Shown]],
+    bounds: Sequence[float],
     draws: int,
     progress: Progress | None,
 ) -> list[tuple[Shown, int]]:
     """Return what is shown about each pair, and by how many draws: one look, or two."""
-
-    def look(
-        places: Sequence[int], draws: int, share: float, progress: Progress | None, further: int = 0
-    ) -> list[Shown]:
-        results = []
-        for done, place in enumerate(places, 1):
-            asked = questions[place]
-            asked = replace(asked, mistake=asked.mistake * share, further=further)
-            one, two = (drawn.of(side, draws) for side in pairs[place][:2])
-            results.append(asked.answer(one, two))
-            report(progress, done, len(places))
-        return results
-
-    everything = range(len(pairs))
+    everything = range(len(bounds))
     if draws < _MANY:
         return [(result, draws) for result in look(everything, draws, 1.0, progress)]
     first, further = draws // _FIRST, draws - _choosing(draws)
     results = look(everything, first, _FIRST_MISTAKES, stage(progress, 0, 2), further)
     # All draws for pairs that may exceed what is allowed, and for the closest few.
-    bounds = [question.allowed for question in questions]
     ratios = [
         result.loss / allowed if allowed > 0.0 else 0.0
         for result, allowed in zip(results, bounds, strict=True)
@@ -457,5 +446,5 @@ def _looks(
     more = look(again, draws, 1.0 - _FIRST_MISTAKES, stage(progress, 1, 2))
     shown = [(result, first) for result in results]
     for place, result in zip(again, more, strict=True):
-        shown[place] = (result.or_more(results[place]), draws)
+        shown[place] = (_most([result, results[place]]), draws)
     return shown
