@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from malaprop import seeded_rng
-from malaprop.privacy.estimate import Estimate, bootstrap_interval, bootstrap_intervals
+from malaprop.privacy.estimate import Estimate, bootstrap_intervals
 
 
 def test_they_cover_the_truth_as_often_as_they_say() -> None:
@@ -22,10 +22,10 @@ def test_they_cover_the_truth_as_often_as_they_say() -> None:
 
 def test_they_follow_the_seed_and_stay_within_the_values() -> None:
     shares = np.array([0.0] * 9 + [1.0])
-    low, high = bootstrap_interval(shares, seeded_rng(1))
-    assert (low, high) == bootstrap_interval(shares, seeded_rng(1))
+    low, high = Estimate.of_sample(shares, seeded_rng(1)).interval
+    assert (low, high) == Estimate.of_sample(shares, seeded_rng(1)).interval
     assert 0.0 <= low <= 0.1 <= high <= 1.0
-    assert bootstrap_interval(np.array([0.3]), seeded_rng(1)) == (0.3, 0.3)
+    assert Estimate.of_sample(np.array([0.3]), seeded_rng(1)).interval == (0.3, 0.3)
 
 
 def test_the_interval_of_runs_that_share_texts_is_wider() -> None:

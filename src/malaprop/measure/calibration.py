@@ -548,22 +548,20 @@ def best_lambda(
                 raise
             skipped.append(value)  # the covariance alone is singular
         else:
-            figures = {}
-            for name, deviations in (("kept", SURE), ("similarity", -SURE)):
+            means, margins = {}, {}
+            for name in ("kept", "similarity"):
                 values = statistics_of(channel, ids, name, _LAMBDA_RUNS, noise)
                 error = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0
-                mean = float(np.mean(values))
-                figures[name] = Estimate.one_sided(mean, mean + deviations * error)
+                means[name], margins[name] = float(np.mean(values)), SURE * error
             rows.append(
                 LambdaRow(
                     regularization=value,
                     epsilon=channel.guarantee.epsilon,
                     euclidean=channel.guarantee.in_metric("euclidean").epsilon,
-                    kept=figures["kept"].value,
-                    similarity=figures["similarity"].value,
-                    within=figures["similarity"].unsafe >= similarity
+                    **means,
+                    within=means["similarity"] - margins["similarity"] >= similarity
                     if similarity is not None
-                    else figures["kept"].unsafe <= (kept or 0.0),
+                    else means["kept"] + margins["kept"] <= (kept or 0.0),
                 )
             )
         report(progress, place, len(chosen))

@@ -204,7 +204,13 @@ def profile_of(
     steps = len(channels) + 2
     curve = []
     for epsilon, channel in channels.items():
-        curve.append(_point(epsilon, channel, ids, noise))
+        bands = {}
+        for name in ("kept", "distinct"):
+            values = statistics_of(channel, ids, name, _RUNS, noise)
+            low, high = np.percentile(values, [5, 95]).tolist()
+            bands[name] = Band(mean=float(np.mean(values)), low=low, high=high)
+        point = ProfilePoint(epsilon=epsilon, success=_success(channel, noise), **bands)
+        curve.append(point)
         report(progress, len(curve), steps)
     kept = statistics_of(own, ids, "kept", _RUNS, noise)
     order = np.argsort(-kept, kind="stable")[:_LISTED]
@@ -233,15 +239,6 @@ def _channels(
             if epsilon == mechanism.epsilon:
                 raise
     return channels
-
-
-def _point(epsilon: float, channel: Channel, ids: Any, rng: Generator) -> ProfilePoint:
-    bands = {}
-    for name in ("kept", "distinct"):
-        values = statistics_of(channel, ids, name, _RUNS, rng)
-        low, high = np.percentile(values, [5, 95]).tolist()
-        bands[name] = Band(mean=float(np.mean(values)), low=low, high=high)
-    return ProfilePoint(epsilon=epsilon, success=_success(channel, rng), **bands)
 
 
 def _success(channel: Channel, rng: Generator) -> Estimate:

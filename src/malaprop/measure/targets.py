@@ -120,33 +120,31 @@ def chosen_target(of: Literal["words", "vectors"], given: Mapping[str, Any]) -> 
     return named[0], named[0].bound(given[named[0].name])
 
 
-def check_target(**given: Any) -> tuple[Target, Any]:
+def check_target(**options: Any) -> tuple[Target, Any]:
     """Return the target of `calibrate` and its bound, from all its parameters.
 
     Refuse targets and options that no lexicon makes sense of.
     """
-    if given.get("sample") is not None and not given.get("context"):
+    usual = {"context": False, "occurrences": 1}
+    given = {
+        name: value
+        for name, value in options.items()
+        if value is not None and not (name in usual and value == usual[name])
+    }
+    if "sample" in given and "context" not in given:
         raise ParameterError("A `sample` goes with `context=True`.")
-    others = {"success", "context", "sample", "occurrences"}
-    if given.get("context") and (
-        given.get("success") is None
-        or given.get("occurrences", 1) != 1
-        or any(value is not None for name, value in given.items() if name not in others)
-    ):
+    alone = "success" in given and given.keys() <= {"success", "context", "sample"}
+    if "context" in given and not alone:
         raise ParameterError(
             "`context=True` goes with the target `success` alone: an observer with context knows "
             "how frequent words are, and sees them once."
         )
     target, bound = chosen_target("words", given)
-    worst = given.get("worst")
+    worst = given.get("worst", 0.0)
     share = isinstance(worst, int | float) and 0.0 <= worst < 1.0
-    if worst is not None and not (target.name == "kept" and share):
+    if "worst" in given and not (target.name == "kept" and share):
         raise ParameterError("`worst` goes with `kept` only, and is a share of 0 or more, below 1.")
-    unusual = {
-        "prior": given.get("prior") is not None,
-        "occurrences": given.get("occurrences", 1) != 1,
-    }
-    for name, given_too in unusual.items():
-        if given_too and target.name != "success":
+    for name in ("prior", "occurrences"):
+        if name in given and target.name != "success":
             raise ParameterError(f"`{name}` goes with `success` only: leave it out.")
     return target, bound

@@ -287,7 +287,8 @@ def calibrate_vectors(
     seed = int(rng.integers(2**63))
 
     def figure(epsilon: float) -> Estimate:
-        free = _taking_vectors(make(epsilon)).for_vectors(rows.shape[1], public=rows)
+        made: Any = make(epsilon)
+        free = made.for_vectors(rows.shape[1], public=rows)
         figures = vector_figures(free, rows, seeded_rng(seed))
         if target.name == "inversion":
             return Estimate.one_sided(figures.inversion, figures.most_inversion)
@@ -321,14 +322,9 @@ def check_vector_target(
 ) -> tuple[Target, float]:
     """Return the one target and its bound; refuse mechanisms that release no vectors."""
     chosen = chosen_target("vectors", {"correlation": correlation, "inversion": inversion})
-    _taking_vectors(mechanism)
-    return chosen
-
-
-def _taking_vectors(mechanism: Mechanism) -> TakesVectors:
     if not isinstance(mechanism, TakesVectors):
         raise ParameterError(
             f"{type(mechanism).__name__} replaces words, and releases no vectors: name a mechanism "
             "that adds noise to them, such as laplace or priv-emb."
         )
-    return mechanism
+    return chosen

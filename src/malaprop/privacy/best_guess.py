@@ -319,23 +319,15 @@ _CHEAP: Final = 1_000  # words of a lexicon up to which decoding is cheap
 
 
 def nearby_chances(channel: Channel, outputs: Ids, rng: Generator) -> Floats:
-    """Return max Pr[y | w] over words w near each output y: computed from a law, or estimated."""
-    if not isinstance(channel, LawChannel):
-        return _by_draws(channel, outputs, rng)
-    best, words, places = _first_guesses(channel, outputs)
-    chances = np.exp(log_chances(channel, words, outputs[places][:, None]))
-    np.maximum.at(best, places, chances[:, 0])
-    return best
-
-
-def _first_guesses(channel: LawChannel[Law], outputs: Ids) -> tuple[Floats, Ids, Ids]:
-    """Return Pr[y | y], and the words to compare with: their ids, and the place of the output.
+    """Return max Pr[y | w] over words w near each output y: computed from a law, or estimated.
 
     For a symmetric law, row y says how large Pr[y | w] could be at most if w were as concentrated
     as can be, so words that cannot win are left out. Those with the best prospects come first.
     """
+    if not isinstance(channel, LawChannel):
+        return _by_draws(channel, outputs, rng)
     law, size = channel.law, len(channel.lexicon)
-    best, words, places, prospects = [], [], [], []
+    stay, words, places, prospects = [], [], [], []
     for block in blocks(len(outputs), row_cells=size):
         own = outputs[block]
         rows = channel.log_probabilities(own)
@@ -348,12 +340,16 @@ def _first_guesses(channel: LawChannel[Law], outputs: Ids) -> tuple[Floats, Ids,
         if law.symmetric:
             hopes = hopes - 2.0 * stays[:, None]  # ln w(y, w)/w(y, y), against ln Pr[y | y]
         row, column = np.nonzero(hopes > (0.0 if law.symmetric else -np.inf))
-        best.append(np.exp(stays))
+        stay.append(np.exp(stays))
         words.append(near[row, column])
         places.append(row + block.start)
         prospects.append(hopes[row, column])
     first = np.argsort(-np.concatenate(prospects), kind="stable")[: _CELLS // size]
-    return np.concatenate(best), np.concatenate(words)[first], np.concatenate(places)[first]
+    best, compared = np.concatenate(stay), np.concatenate(places)[first]
+    seen = outputs[compared][:, None]
+    chances = np.exp(log_chances(channel, np.concatenate(words)[first], seen))
+    np.maximum.at(best, compared, chances[:, 0])
+    return best
 
 
 def _by_draws(channel: Channel, outputs: Ids, rng: Generator) -> Floats:

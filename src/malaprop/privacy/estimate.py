@@ -101,7 +101,7 @@ class Estimate:
     @classmethod
     def of_sample(cls, values: Floats, rng: Generator, *, over: str = "") -> Self:
         """Return the mean over a sample, such as of words, with its bootstrap interval."""
-        low, high = bootstrap_interval(values, rng)
+        ((low, high),) = bootstrap_intervals(values[:, None], rng).tolist()
         return cls(value=float(values.mean()), low=low, high=high, over=over)
 
     @classmethod
@@ -246,12 +246,6 @@ def clopper_pearson(successes: Any, trials: Any, level: float = LEVEL) -> Floats
     low = np.where(successes > 0, beta.ppf(tail, successes, trials - successes + 1), 0.0)
     high = np.where(successes < trials, beta.ppf(1 - tail, successes + 1, trials - successes), 1.0)
     return np.stack([low, high], axis=-1)
-
-
-def bootstrap_interval(values: Floats, rng: Generator) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of a mean; see `bootstrap_intervals`."""
-    ((low, high),) = bootstrap_intervals(np.asarray(values, np.float64)[:, None], rng).tolist()
-    return low, high
 
 
 def bootstrap_intervals(values: Floats, rng: Generator) -> Floats:
