@@ -91,18 +91,14 @@ def hard_pairs(subject: Channel | Privatizer, count: int, ids: Ids) -> list[Hard
         own, capitals = words[word], (words[word].capitalize(), words[word].upper())
         spelled = "one word, two spellings"
         sorts.append(HardPair(Side(word, own), Side(word, other), spelled) for other in capitals)
-    chosen: list[HardPair] = []
-    seen = set[frozenset[Side]]()
-    for pair in chain.from_iterable(zip_longest(*sorts)):
+    chosen: dict[frozenset[Side], HardPair] = {}
+    for pair in filter(None, chain.from_iterable(zip_longest(*sorts))):
         if len(chosen) == count:
             break
-        if pair is None:
-            continue
         both = frozenset((pair.one, pair.two))
-        if len(both) == 2 and both not in seen and _is_covered(subject, channel, pair):
-            seen.add(both)
-            chosen.append(pair)
-    return chosen
+        if len(both) == 2 and both not in chosen and _is_covered(subject, channel, pair):
+            chosen[both] = pair
+    return list(chosen.values())
 
 
 def _is_covered(subject: Channel | Privatizer, channel: Channel, pair: HardPair) -> bool:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -25,6 +25,7 @@ from malaprop.privacy.best_guess import (
     columns_of,
     largest_posteriors,
     likely_candidates,
+    logs_of,
 )
 from malaprop.privacy.channel import Channel, LawChannel, VectorChannel, checked_channel
 from malaprop.privacy.errors import ParameterError
@@ -41,8 +42,7 @@ Scores = NDArray[np.float32]
 _SHIFT: Final = 2.7  # Zipf's law as Mandelbrot corrected it
 
 
-@dataclass(frozen=True)
-class Belief:
+class Belief(NamedTuple):
     """What an observer believes: the probability of each word, and where that comes from."""
 
     chances: Floats
@@ -208,14 +208,13 @@ def bayes_success(
         success, per_word = _learned(channel, belief, noise)
     else:
         most = _SEVERAL if isinstance(channel, LawChannel) else _NOISE_TRIALS
-        seen = min(trials, _SAMPLES)
         success = success_by_occurrences(
             channel,
             [draws],
             prior=prior,
             trials=trials,
             most=most,
-            seen=seen,
+            seen=min(trials, _SAMPLES),
             rng=noise,
             progress=progress,
         )[draws]
@@ -356,8 +355,7 @@ def guesses_by(scores: Callable[[Ids], Scores], belief: Floats, drawn: Ids, last
 
     `scores` is about ln Pr[y | w] of outputs y, but for a constant: (outputs, words).
     """
-    with np.errstate(divide="ignore"):
-        logs = np.log(belief).astype(np.float32)
+    logs = logs_of(belief).astype(np.float32)
     guesses = np.empty((len(drawn), len(last)), dtype=np.int64)
     for trial, outputs in enumerate(drawn):
         distinct, places = np.unique(outputs, return_inverse=True)
@@ -560,33 +558,26 @@ def vector_bounds(
     likelihoods = vector_likelihoods(channel)
     if likelihoods is None or not isinstance(channel, VectorChannel):
         return np.ones(len(occurrences))
-    with np.errstate(divide="ignore"):
-        logs = np.log(belief)
+    logs = logs_of(belief)
     truth = rng.choice(len(belief), size=trials, p=belief)
     most, last = max(occurrences), np.array(occurrences) - 1
+    few = min(_RIVALS if likelihoods.slow else 1, len(logs) - 1)
     count = np.zeros(len(last), dtype=np.int64)
     for block in blocks(trials, row_cells=len(belief) * most):
         each = np.repeat(truth[block], most)
         noisy = channel.release_words(each, rng)
-        sure = likelihoods.untold(noisy, each).reshape(-1, most)
+        untold = likelihoods.untold(noisy, each).reshape(-1, most)
+        sure = np.logical_or.accumulate(untold, axis=1)[:, last]
+        scores = likelihoods.of_all(noisy).reshape(-1, most, len(logs))
         noisy = noisy.reshape(-1, most, noisy.shape[1])
-        wins = _wins(likelihoods, noisy, truth[block], last, logs)
-        count += (wins | np.logical_or.accumulate(sure, axis=1)[:, last]).sum(axis=0)
+        for trial, word in enumerate(truth[block]):
+            totals = np.cumsum(scores[trial], axis=0)[last] + logs
+            totals[:, word] = -np.inf
+            best = totals.argmax(axis=1)
+            if few > 1:
+                best = np.argpartition(-totals, few - 1, axis=1)[:, :few]
+            words = np.union1d(best, word)
+            exact = np.cumsum(likelihoods.of_some(noisy[trial], words), axis=0)[last] + logs[words]
+            # Whether no rival beats the true word.
+            count += sure[trial] | (exact[:, np.searchsorted(words, word)] >= exact.max(axis=1))
     return np.asarray(clopper_pearson(count, trials)[:, 1])
-
-
-def _wins(
-    likelihoods: VectorLikelihoods, noisy: Floats, truth: Ids, last: Ids, logs: Floats
-) -> NDArray[np.bool_]:
-    """Whether no rival beats the true word after draw number `last`: (trials, len(last))."""
-    wins = np.empty((len(truth), len(last)), dtype=np.bool_)
-    scores = likelihoods.of_all(noisy.reshape(-1, noisy.shape[2])).reshape(*noisy.shape[:2], -1)
-    few = min(_RIVALS if likelihoods.slow else 1, len(logs) - 1)
-    for trial, word in enumerate(truth):
-        totals = np.cumsum(scores[trial], axis=0)[last] + logs
-        totals[:, word] = -np.inf
-        rivals = np.argpartition(-totals, few - 1, axis=1)[:, :few] if few > 1 else totals.argmax(1)
-        words = np.union1d(rivals, word)
-        exact = np.cumsum(likelihoods.of_some(noisy[trial], words), axis=0)[last] + logs[words]
-        wins[trial] = exact[:, np.searchsorted(words, word)] >= exact.max(axis=1)
-    return wins

@@ -317,18 +317,12 @@ class _Search:
             if estimate is not None:
                 return Estimate.one_sided(estimate.value, estimate.high)
         for trials in _LOOKS:
+            look: dict[str, Any] = {"prior": prior, "trials": trials, "rng": self._rng()}
             if large:
-                found = success_by_occurrences(
-                    channel,
-                    [occurrences],
-                    prior=prior,
-                    trials=trials,
-                    most=trials,
-                    rng=self._rng(),
-                )[occurrences]
+                times = [occurrences]
+                found = success_by_occurrences(channel, times, most=trials, **look)[occurrences]
             else:
-                rng = self._rng()
-                found = bayes_success(channel, prior, occurrences, rng=rng, trials=trials).success
+                found = bayes_success(channel, occurrences=occurrences, **look).success
             if not found.low <= bound <= found.high:  # more trials would hardly change the answer
                 break
         # For a law the value is exact or a simulation; for noise it is a lower bound, and the

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from malaprop.lexicon.lexicon import Lexicon, nearest_words
 from malaprop.lexicon.search import NearestSearch
@@ -72,27 +71,34 @@ def normalised(space: MetricSpace, epsilon: float) -> dict[str, float]:
     }
 
 
-def overlap(lexicon: MetricSpace, vectors: Any, m: int = 10) -> Floats:
+def overlap(lexicon: MetricSpace, vectors: Any, m: int = 10, *, ids: Ids | None = None) -> Floats:
     """Return how much of each word's neighbourhood its noisy vector still has (nadp-2023, §5.2).
 
     For word i with noisy vector `vectors[i]`, it is |A ∩ B| / |A ∪ B|, A and B being the `m` words
-    nearest to its own and to its noisy vector, the word itself included. The paper takes this for
-    the chance of finding the word. It describes; it is no guarantee, and no chance either.
+    nearest to its own and to its noisy vector, the word itself included. With `ids`, the vectors
+    are those of these words. The paper takes this for the chance of finding the word. It describes;
+    it is no guarantee, and no chance either.
 
     >>> from malaprop import Lexicon
     >>> line = Lexicon(["cold", "cool", "warm", "hot"], [[0.0], [1.0], [8.0], [9.0]])
     >>> overlap(line, [[0.2], [9.0], [8.0], [9.0]], m=2).tolist()
     [1.0, 0.0, 1.0, 1.0]
     """
+    own = lexicon.vectors if ids is None else lexicon.vectors[ids]
     noisy = np.asarray(vectors, dtype=np.float32)
-    if noisy.shape != lexicon.vectors.shape:
+    if noisy.shape != own.shape:
         raise ParameterError(
-            f"Overlap needs one noisy vector for each word, of shape {lexicon.vectors.shape}. "
+            f"Overlap needs one noisy vector for each word, of shape {own.shape}. "
             f"Got {noisy.shape}."
         )
     if not 1 <= m <= len(lexicon):
         raise ParameterError(f"The 'm' parameter must lie between 1 and {len(lexicon)}. Got {m}.")
-    return _overlap(lexicon, np.arange(len(lexicon)), noisy, m)
+    search, shared = NearestSearch(lexicon.vectors), np.empty(len(noisy))
+    for block in blocks(len(noisy), row_cells=len(lexicon)):
+        before, after = search.nearest(own[block], m), search.nearest(noisy[block], m)
+        common = (before[:, :, None] == after[:, None, :]).sum(axis=(1, 2))
+        shared[block] = common / (2 * m - common)
+    return shared
 
 
 def overlap_of(channel: Channel, ids: Ids, rng: Generator, m: int = 10) -> Floats:
@@ -107,18 +113,7 @@ def overlap_of(channel: Channel, ids: Ids, rng: Generator, m: int = 10) -> Float
         released = channel.release_words(ids, rng)
         if released.shape == noisy.shape:
             noisy = released.astype(np.float32)
-    return _overlap(space, ids, noisy, min(m, len(space)))
-
-
-def _overlap(space: MetricSpace, ids: Ids, noisy: NDArray[np.float32], m: int) -> Floats:
-    search = NearestSearch(space.vectors)
-    shared = np.empty(len(noisy))
-    for block in blocks(len(noisy), row_cells=len(space)):
-        before = search.nearest(space.vectors[ids[block]], m)
-        after = search.nearest(noisy[block], m)
-        common = (before[:, :, None] == after[:, None, :]).sum(axis=(1, 2))
-        shared[block] = common / (2 * m - common)
-    return shared
+    return overlap(space, noisy, min(m, len(space)), ids=ids)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -156,7 +156,7 @@ def best_guesses_of(
         first = np.zeros(1, dtype=np.int64)
         guesses, scores, joint = _by_rows(channel, belief, every[:, None], first, outputs, progress)
         return guesses[:, 0], np.exp(scores[:, 0]), _mean_candidates(joint.T)
-    return words, chances, _mean_candidates(columns.at(outputs) + _logs(belief))
+    return words, chances, _mean_candidates(columns.at(outputs) + logs_of(belief))
 
 
 def _mean_candidates(scores: NDArray[Any]) -> float:
@@ -172,7 +172,7 @@ def _by_columns(
     channel: LawChannel[Any], belief: Floats, progress: Progress | None
 ) -> tuple[Ids, Floats]:
     """Return the best guess at each output, and how likely both are."""
-    size, logs, row = len(belief), _logs(belief), 0
+    size, logs, row = len(belief), logs_of(belief), 0
     chances, words = np.empty(size), np.empty(size, dtype=np.int64)
     steps = blocks(size, row_cells=1, budget=_TOGETHER)
     for done, block in enumerate(steps, 1):
@@ -227,7 +227,7 @@ def best_guesses(
     columns = columns_of(channel.law)
     if not columns.cheap:
         return _by_rows(channel, belief, drawn, last, drawn[:0, 0], progress)[0]
-    guesses, logs = np.empty((len(drawn), len(last)), dtype=np.int64), _logs(belief)
+    guesses, logs = np.empty((len(drawn), len(last)), dtype=np.int64), logs_of(belief)
     # A graph is searched for many outputs at once.
     for block in blocks(len(drawn), row_cells=drawn.shape[1], budget=_TOGETHER):
         outputs, places = np.unique(drawn[block], return_inverse=True)
@@ -251,7 +251,7 @@ def likely_candidates(
     all words is wrong; so the share of these trials bounds the best guess from above.
     """
     trials, words = _promising(channel, belief, drawn, last)
-    logs = _logs(belief)
+    logs = logs_of(belief)
     scores, own = (
         np.cumsum(log_chances(channel, some, outputs), axis=1)[:, last] + logs[some][:, None]
         for some, outputs in ((words, drawn[trials]), (truth, drawn))
@@ -267,7 +267,7 @@ def likely_candidates(
 def _promising(channel: LawChannel[Any], belief: Floats, drawn: Ids, last: Ids) -> tuple[Ids, Ids]:
     """Return pairs of a trial and a word to weigh for it."""
     size, count = len(belief), drawn.shape[1]
-    logs, law = _logs(belief), channel.law
+    logs, law = logs_of(belief), channel.law
     totals = _totals(channel) if law.symmetric else np.zeros(size)
     pairs = []
     for block in blocks(len(drawn), row_cells=size * count):
@@ -295,7 +295,8 @@ def _totals(channel: LawChannel[Any]) -> Floats:
     return np.asarray(np.log(top + sums * (size / len(ids))))
 
 
-def _logs(belief: Floats) -> Floats:
+def logs_of(belief: Floats) -> Floats:
+    """Return the logarithms of probabilities; −∞ for 0."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(belief))
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final, Unpack
 
 import numpy as np
@@ -121,13 +121,13 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain values for JSON."""
-        nested = (tuple, Guarantee, KeptShare, ContextFigure)
-        plain = {name: each for name, each in vars(self).items() if not isinstance(each, nested)}
-        listed = ("becomes", "rings", "rivals", "ranges")
-        plain |= {name: [asdict(item) for item in getattr(self, name)] for name in listed}
-        for rival in plain["rivals"]:
-            for name in ("bound", "odds"):
-                rival[name] = None if rival[name] == math.inf else rival[name]
+        plain = vars(self).copy()
+        del plain["keeping"]
+        for name in ("becomes", "rings", "rivals", "ranges"):
+            plain[name] = [
+                {key: None if value == math.inf else value for key, value in vars(each).items()}
+                for each in plain[name]
+            ]
         for ring in plain["rings"]:
             ring["likeliest"] = list(ring["likeliest"])
         return plain | {
