@@ -7,7 +7,7 @@ the proofs in docs/proofs/ and the lexicon's metric.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import MethodType
 
@@ -258,8 +258,8 @@ def _misstated(channel: Channel | PathChannel) -> str:
 def _of_law(channel: LawChannel[Law], ids: Ids | None, progress: Progress | None) -> Evidence:
     """Compute every output of every pair, n³ steps; on large lexicons use the closed form."""
     law, guarantee, size = channel.law, channel.guarantee, len(channel.lexicon)
-    # `Law.rows` itself derives rows from log-weights.
-    derived = _is_own(law.rows, Law.rows, law)
+    # `Law.rows` itself derives rows from log-weights; an instance's field may hide it.
+    derived = type(law.rows) is MethodType and law.rows == MethodType(Law.rows, law)
     if not proof_of(channel) or not (derived or is_proved(law)):
         raise _UndecidedError("it does not draw from its log-weights, so those prove nothing")
     if ids is None:
@@ -482,11 +482,6 @@ _NO_WEIGHTS = "its log-weights are not numbers, or have no maximum"
 _AGREE = 1e-9  # relative difference between drawn and stated that rounding may cause
 _RARE = 2.0**-900  # a probability that may be taken for 0
 _TRIED = 64  # words of a rest whose tries are looked at
-
-
-def _is_own(method: object, function: Callable[..., object], law: Law) -> bool:
-    """Whether a law's method is the one of its base class; an instance's field may hide it."""
-    return type(method) is MethodType and method == MethodType(function, law)
 
 
 def _law_defect(law: Law) -> str:

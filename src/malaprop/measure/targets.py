@@ -3,11 +3,12 @@
 It imports no numerics, so that the help of the command line does not wait for them.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from malaprop.privacy.errors import ParameterError
+from malaprop.privacy.errors import ParameterError, checked_number
 
 if TYPE_CHECKING:
     from malaprop.privacy.estimate import Estimate
@@ -40,17 +41,10 @@ class Target:
         """Return the bound; refuse one that makes no sense."""
         if self.is_mechanism:
             return value
-        least, most = (0.0, float("inf")) if self.name == "candidates" else (0.0, 1.0)
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if number and least < value < most:
-            return float(value)
+        what, most, constraint = f"target '{self.name}'", 1.0, "between 0 and 1, both excluded"
         if self.name == "candidates":
-            raise ParameterError(
-                f"The target 'candidates' must be finite, and above 0. Got {value!r}."
-            )
-        raise ParameterError(
-            f"The target '{self.name}' must lie between 0 and 1, both excluded. Got {value!r}."
-        )
+            most, constraint = math.inf, "finite, and above 0"
+        return checked_number(value, what, constraint, lambda number: 0.0 < number < most)
 
 
 TARGETS: Mapping[str, Target] = {

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from malaprop.measure.calibration import SURE, Calibration, mechanism_at, searched
 from malaprop.measure.targets import Target, chosen_target
 from malaprop.privacy.arrays import Floats, Ids, blocks, checked_vectors
-from malaprop.privacy.errors import ParameterError
+from malaprop.privacy.errors import ParameterError, checked_number
 from malaprop.privacy.estimate import Estimate, clopper_pearson
 from malaprop.privacy.guarantee import Kind
 from malaprop.privacy.mechanism import FreeVectors, Mechanism, TakesVectors
@@ -208,13 +208,9 @@ class NoiseAndScale:
 
 def check_scale(scale: Any) -> None:
     """Refuse a typical distance that is none."""
-    if scale is None:
-        return
-    good = isinstance(scale, int | float) and not isinstance(scale, bool)
-    if not good or not 0.0 < scale < math.inf:
-        raise ParameterError(
-            f"The 'scale' of vectors must be a finite number above 0. Got {scale!r}."
-        )
+    if scale is not None:
+        what, constraint = "'scale' of vectors", "a finite number above 0"
+        checked_number(scale, what, constraint, lambda number: 0.0 < number < math.inf)
 
 
 def noise_and_scale(
