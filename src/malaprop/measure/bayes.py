@@ -434,56 +434,48 @@ class VectorLikelihoods:
     """ln of the density of each word at noisy vectors, but for a constant."""
 
     def __init__(self, density: ExponentialDensity | GaussianDensity) -> None:
-        self._density = density
-        self.slow = isinstance(density, ExponentialDensity) and density.metric == "manhattan"
+        self._density: Any = density
+        self._is_gaussian = isinstance(density, GaussianDensity)
+        self._metric = density.metric if isinstance(density, ExponentialDensity) else "euclidean"
+        self.slow = self._metric == "manhattan"
         """Whether `of_all` orders words by another norm, since their own takes long."""
         roots = density.roots if isinstance(density, ExponentialDensity) else ()
-        self._inverses: list[Floats | None] = [np.asarray(np.linalg.inv(root)) for root in roots]
-        self._inverses = self._inverses or [None]
+        self._inverses: list[Any] = [np.linalg.inv(root) for root in roots] or [None]
         self._shifts = [float(np.linalg.slogdet(root)[1]) for root in roots]
-        self._centres = [self._mapped(density.centres, part) for part in self._inverses]
+        self._centres = [_mapped(density.centres, inverse) for inverse in self._inverses]
 
     def of_all(self, noisy: Floats) -> Scores:
         """Return them for all words, in float32: (vectors, words)."""
-        density, placed = self._density, self._placed(noisy)
-        if isinstance(density, ExponentialDensity) and density.metric == "poincare":
-            return (-density.rate * _in_the_ball(placed, density.centres)).astype(np.float32)
-        return np.asarray(self._scores(placed, slice(None), _squares), dtype=np.float32)
+        return np.asarray(self._scores(noisy, slice(None), _squares), dtype=np.float32)
 
     def of_some(self, noisy: Floats, words: Ids) -> Floats:
         """Return them for some words, in float64: (vectors, words)."""
         from scipy.spatial.distance import cdist
 
-        density, placed = self._density, self._placed(noisy)
-        if isinstance(density, ExponentialDensity) and density.metric != "euclidean":
-            if density.metric == "poincare":
-                return -density.rate * _in_the_ball(placed, density.centres[words])
-            return np.asarray(-density.rate * cdist(placed, density.centres[words], "cityblock"))
-        return np.asarray(self._scores(placed, words, partial(cdist, metric="sqeuclidean")))
+        if self._metric == "manhattan":
+            centres = self._density.centres[words]
+            return np.asarray(-self._density.rate * cdist(noisy, centres, "cityblock"))
+        return np.asarray(self._scores(noisy, words, partial(cdist, metric="sqeuclidean")))
 
     def untold(self, noisy: Floats, words: Ids) -> NDArray[np.bool_]:
         """Whether the density says nothing about vectors of some words, one word for each."""
         density = self._density
-        if isinstance(density, GaussianDensity):
+        if self._is_gaussian:
             return np.asarray(density.sigmas[words] == 0.0)  # released without noise
         if not density.in_ball:
             return np.zeros(len(noisy), dtype=np.bool_)
         far = 2.0 * np.arctanh(np.minimum(np.linalg.norm(noisy, axis=1), metrics.EDGE))
         return np.asarray(far >= metrics.REACH - _CUT)
 
-    def _placed(self, noisy: Floats) -> Floats:
-        """Return the vectors in the chart that the density is stated in."""
-        density = self._density
-        tangent = isinstance(density, ExponentialDensity) and density.in_ball
-        return metrics.log0(noisy) if tangent and density.metric == "euclidean" else noisy  # type: ignore[union-attr]
-
-    def _mapped(self, vectors: Floats, inverse: Floats | None) -> Floats:
-        return vectors if inverse is None else np.asarray(vectors @ inverse)
-
-    def _scores(self, placed: Floats, words: Any, squares: Callable[..., Any]) -> Any:
+    def _scores(self, noisy: Floats, words: Any, squares: Callable[..., Any]) -> Any:
         """Return the scores of some words, over all parts of a mixture."""
+        density = self._density
+        if self._metric == "poincare":
+            return -density.rate * _in_the_ball(noisy, density.centres[words])
+        if not self._is_gaussian and density.in_ball and not self.slow:
+            noisy = metrics.log0(noisy)  # the chart that the density is stated in
         parts = [
-            self._from_squares(squares(self._mapped(placed, inverse), centres[words]), words, part)
+            self._from_squares(squares(_mapped(noisy, inverse), centres[words]), words, part)
             for part, (inverse, centres) in enumerate(
                 zip(self._inverses, self._centres, strict=True)
             )
@@ -493,7 +485,7 @@ class VectorLikelihoods:
     def _from_squares(self, squares: Any, words: Any, part: int) -> Any:
         """Turn squared distances to `words` into scores, for one part of a mixture."""
         density, kind = self._density, squares.dtype.type
-        if isinstance(density, GaussianDensity):
+        if self._is_gaussian:
             sigmas, bare = density.sigmas[words], density.sigmas[words] == 0.0
             wide = np.where(bare, 1.0, sigmas)
             squares *= (-0.5 / wide**2).astype(kind)
@@ -519,6 +511,10 @@ def vector_likelihoods(channel: Channel) -> VectorLikelihoods | None:
     known = density.metric in ("euclidean", "manhattan")
     in_the_ball = density.metric == "poincare" and density.in_ball
     return VectorLikelihoods(density) if known or in_the_ball else None
+
+
+def _mapped(vectors: Floats, inverse: Any) -> Floats:
+    return vectors if inverse is None else np.asarray(vectors @ inverse)
 
 
 def _squares(noisy: Floats, centres: Floats) -> Scores:

@@ -121,12 +121,12 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain values for JSON."""
-        plain = vars(self).copy()
-        del plain["keeping"]
+        nested = (tuple, Guarantee, KeptShare, ContextFigure)
+        plain = {name: each for name, each in vars(self).items() if not isinstance(each, nested)}
         for name in ("becomes", "rings", "rivals", "ranges"):
             plain[name] = [
                 {key: None if value == math.inf else value for key, value in vars(each).items()}
-                for each in plain[name]
+                for each in getattr(self, name)
             ]
         for ring in plain["rings"]:
             ring["likeliest"] = list(ring["likeliest"])
