@@ -501,10 +501,7 @@ class KeptShare:
         """What a user should know about this ε, in plain words; usually empty."""
         kept = f"{self.share:.0%} of words are expected to stay as they are"
         if self.guessed is not None:
-            kept += (
-                ", and an observer without context, to whom all words are equally likely, guesses "
-                f"{self.guessed} of them right"
-            )
+            kept += f", and {UNIFORM}, guesses {self.guessed} of them right"
         if self.share >= NEXT_TO_NONE:
             return f"THIS EPSILON PROTECTS NEXT TO NOTHING: {kept}. {self._remedy}"
         if self.share >= LITTLE_PROTECTION:
