@@ -15,7 +15,7 @@ from malaprop.text.parser import TextParser
 from malaprop.text.policy import Policy, Unknown
 from malaprop.text.template import Punctuation
 from malaprop.text.tokens import tokenize
-from malaprop.text.treatment import Action, BoundPolicy
+from malaprop.text.treatment import BoundPolicy
 
 _UNKNOWN_WORDS: tuple[Unknown, ...] = ("map", "mask", "drop")
 _POLICIES = [
@@ -69,7 +69,7 @@ def _twin(text: str, policy: BoundPolicy, choices: random.Random) -> str | None:
     treatments = policy.treat_all(tokens)
     stand_ins = _KNOWN + (_UNKNOWN if policy.policy.unknown == "map" else ())
     others = [
-        choices.choice(stand_ins) if treatment.action is Action.PROTECT else token
+        choices.choice(stand_ins) if treatment.id >= 0 else token
         for token, treatment in zip(tokens, treatments, strict=True)
     ]
     twin = "".join(others)

@@ -15,7 +15,7 @@ from malaprop.text.parser import TextParser
 from malaprop.text.policy import Policy
 from malaprop.text.public import PublicPieces
 from malaprop.text.segments import Segment
-from malaprop.text.treatment import Action, BoundPolicy
+from malaprop.text.treatment import BoundPolicy
 
 KEEP = ("placeholders", "apple", "new york", "3.5mg")
 _POLICIES = [
@@ -115,5 +115,5 @@ def _other(text: str, policy: BoundPolicy, choices: random.Random) -> str:
     return "".join(
         choices.choice(("dog", "Rain", "COLD")) if treated.shown is None else token
         for token, treated in zip(tokens, policy.treat_all(tokens), strict=True)
-        if treated.action is not Action.REMOVE
+        if treated.tag != "removed"
     )

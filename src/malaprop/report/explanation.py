@@ -35,7 +35,7 @@ from malaprop.report.page import Bullets, Page, Section, Table, named, opened, r
 from malaprop.report.promise import written_factor
 from malaprop.text.policy import Policy, TextOptions, policy_with
 from malaprop.text.tokens import tokenize
-from malaprop.text.treatment import Action, BoundPolicy
+from malaprop.text.treatment import BoundPolicy
 
 _RIVALS = 3
 _WORD: Final = "word"
@@ -230,7 +230,7 @@ def _found(word: object, lexicon: Lexicon) -> tuple[int, str]:
     tokens = tokenize(word.strip()) if isinstance(word, str) else []
     policy = BoundPolicy(lexicon.words, Policy())
     treatments = policy.treat_all(tokens)
-    if len(treatments) != 1 or treatments[0].action is not Action.PROTECT:
+    if len(treatments) != 1 or treatments[0].id < 0:
         raise ParameterError("Give one word to explain, without spaces or punctuation.")
     listed = treatments[0].tag == "in_lexicon"
     return treatments[0].id, "" if listed else str(policy.words.route(tokens[0]))

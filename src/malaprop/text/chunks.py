@@ -712,7 +712,7 @@ class ChunkCodes(dict[str, int]):
         """Learn words with signs before and after them."""
         codes, shapes = list[int](), self._simple_shapes
         for before, word, after in parts:
-            _, word_id, tag, _, mark = known[word]
+            word_id, tag, _, mark = known[word]
             if word in may_join or mark != WORD_MARK:
                 codes.append(self._learn_any(before + word + after))
                 continue
@@ -736,7 +736,7 @@ class ChunkCodes(dict[str, int]):
         self, chunk: str, treatments: list[Treatment], may_join: bool, was_glued: bool = False
     ) -> int:
         """Return the code of a chunk, given the treatments of its tokens."""
-        _, ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 5
+        ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 4
         if was_glued:  # a space that is not part of a value stands before what vanishes
             shown = tuple(part for part in shown if part != " ")
             marks = tuple(mark for mark in marks if mark != "s")

@@ -27,7 +27,6 @@ from malaprop.text.treatment import (
     SIGN_TAG,
     TAGS,
     WORD_TAGS,
-    Action,
     BoundPolicy,
     Treatment,
 )
@@ -288,10 +287,10 @@ class TextParser:
         for each in segments:
             if each.public:
                 tag = PUBLIC_TAGS[each.origin]
-                treatments.append(Treatment(Action.KEEP, -1, tag, each.text, mark_of(each)))
+                treatments.append(Treatment(-1, tag, each.text, mark_of(each)))
             else:
                 treatments += self._policy.treat_all(self._policy.cut(each.text))
-        _, ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 5
+        ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 4
         if LEFT_OUT in shown:
             shown = tuple(part for part in shown if part != LEFT_OUT)
         punctuation, escape = self._policy.policy.punctuation, self._escape or str

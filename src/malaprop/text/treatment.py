@@ -16,7 +16,6 @@ what it is | drawn |
 import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from enum import IntEnum
 from typing import NamedTuple
 from unicodedata import category
 
@@ -27,38 +26,19 @@ from malaprop.text.template import VALUE_MARK, WORD_MARK, mark
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
 from malaprop.text.word_map import WordMap
 
-
-class Action(IntEnum):
-    """What is done with a token."""
-
-    PROTECT = 0
-    """The word with the treatment's id goes through the mechanism; or a value is drawn."""
-    SHOW = 1
-    """Punctuation and whitespace are shown as they are."""
-    SHOW_MASK = 2
-    """The placeholder is shown."""
-    DROP = 3
-    """The token is left out, because the user chose to."""
-    KEEP = 4
-    """The word is shown without any protection, because the user chose to."""
-    REMOVE = 5
-    """Invisible characters are always left out."""
-
-
 LEFT_OUT = ""
 """Placeholder for a token that is not shown."""
 
 
 class Treatment(NamedTuple):
-    """How a token is treated: the action, the id of the word to protect (or -1), and the tag.
+    """How a token is treated.
 
-    The tag says how the token is counted. `shown` is what the private text shows in its place:
-    `None` for a word that the mechanism draws, a form for a value. The id of a value is its place
-    on the form's grid. `mark` classifies it in a template (see `template.mark`) and is empty if
-    the token is left out.
+    `id` is that of the word to protect, or a value's place on its form's grid; -1 if nothing is
+    drawn. `tag` says how the token is counted. `shown` is what the private text shows in its place:
+    `None` for a word that the mechanism draws, a form for a value. `mark` classifies it in a
+    template (see `template.mark`) and is empty if the token is left out.
     """
 
-    action: Action
     id: int
     tag: str
     shown: str | Form | None
@@ -66,8 +46,6 @@ class Treatment(NamedTuple):
 
 
 _NO_WORD = -1
-_DROP = Treatment(Action.DROP, _NO_WORD, "dropped", LEFT_OUT)
-_REMOVE = Treatment(Action.REMOVE, _NO_WORD, "removed", LEFT_OUT)
 _TAGS_OF_SHOWN = {TokenKind.PUNCTUATION: "punctuation", TokenKind.SPACE: "spaces"}
 
 IN_LEXICON = "in_lexicon"
@@ -179,11 +157,11 @@ class BoundPolicy:
             if word_id is None:
                 unknown.append(word)
             else:
-                treatments[word] = Treatment(Action.PROTECT, word_id, IN_LEXICON, None, WORD_MARK)
+                treatments[word] = Treatment(word_id, IN_LEXICON, None, WORD_MARK)
         if self.policy.unknown == "map":
             tag = _TAGS_OF_MAPPED[TokenKind.WORD]
             for word, word_id in zip(unknown, self.words.map_all(unknown), strict=True):
-                treatments[word] = Treatment(Action.PROTECT, word_id, tag, None, WORD_MARK)
+                treatments[word] = Treatment(word_id, tag, None, WORD_MARK)
         return treatments
 
     def _remember(self, token: str, treatment: Treatment) -> None:
@@ -198,7 +176,7 @@ class BoundPolicy:
             value = grammar.read_value(token, self.policy.dates)
             if value is not None:
                 form, secret = value
-                return Treatment(Action.PROTECT, secret, form.tag, form, VALUE_MARK)
+                return Treatment(secret, form.tag, form, VALUE_MARK)
         treatment = self._unmarked(token, TokenKind.WORD if letters else kind_of(token))
         if treatment.shown == LEFT_OUT:
             return treatment
@@ -206,18 +184,18 @@ class BoundPolicy:
 
     def _unmarked(self, token: str, kind: TokenKind) -> Treatment:
         if kind in _TAGS_OF_SHOWN:
-            return Treatment(Action.SHOW, _NO_WORD, _TAGS_OF_SHOWN[kind], token)
-        if kind is TokenKind.INVISIBLE:
-            return _REMOVE
+            return Treatment(_NO_WORD, _TAGS_OF_SHOWN[kind], token)
+        if kind is TokenKind.INVISIBLE:  # always left out
+            return Treatment(_NO_WORD, "removed", LEFT_OUT)
         if kind is TokenKind.WORD and (word_id := self.words.lookup(token)) is not None:
-            return Treatment(Action.PROTECT, word_id, IN_LEXICON, None)
+            return Treatment(word_id, IN_LEXICON, None)
         if self.policy.unknown == "mask":
-            return Treatment(Action.SHOW_MASK, _NO_WORD, "masked", self.policy.placeholder)
+            return Treatment(_NO_WORD, "masked", self.policy.placeholder)
         if self.policy.unknown == "drop":
-            return _DROP
+            return Treatment(_NO_WORD, "dropped", LEFT_OUT)
         if self.policy.unknown == "keep" and kind is TokenKind.WORD and _may_be_kept(token):
-            return Treatment(Action.KEEP, _NO_WORD, "kept", token)
-        return Treatment(Action.PROTECT, self.words.map(token), _TAGS_OF_MAPPED[kind], None)
+            return Treatment(_NO_WORD, "kept", token)
+        return Treatment(self.words.map(token), _TAGS_OF_MAPPED[kind], None)
 
 
 def _is_plain(word: str) -> bool:
