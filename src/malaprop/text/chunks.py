@@ -302,103 +302,15 @@ class ChunkTallies(NamedTuple):
     spaces: Ids
     """What to add to the runs of whitespace of each text."""
 
-    def total(self) -> Ids:
-        """Return the counts of all texts."""
-        uses = np.bincount(self.shapes)
-        used = np.flatnonzero(uses)
-        counts: Ids = uses[used] @ self.table["tags"][used]
-        counts[_SPACES] += self.spaces.sum()
-        return counts
-
     def rows(self) -> Ids:
-        """Return the counts of each text, a row each."""
+        """Return how many tokens of each text have which tag, a row each."""
         counts = np.zeros((len(self.lengths), len(ALL_TAGS)), dtype=np.int64)
+        firsts = np.cumsum(self.lengths) - self.lengths
         # One by one: few tags occur, and numpy sums columns faster than rows.
         for tag in np.flatnonzero(self.table["tags"].any(axis=0)).tolist():
-            counts[:, tag] = self.of_each([tag])
+            counts[:, tag] = np.add.reduceat(self.table["tags"][:, tag][self.shapes], firsts)
         counts[:, _SPACES] += self.spaces
         return counts
-
-    def of_each(self, tags: Sequence[int] | Sequence[bool]) -> Ids:
-        """Return how many tokens of each text have one of the chosen tags, none of them spaces."""
-        of_chunks = self.table["tags"][:, tags].sum(axis=1)[self.shapes]
-        counts: Ids = np.add.reduceat(of_chunks, self._firsts)
-        return counts
-
-    @property
-    def _firsts(self) -> Ids:
-        firsts: Ids = np.cumsum(self.lengths) - self.lengths
-        return firsts
-
-
-class CodedTexts(NamedTuple):
-    """Texts as chunks: the shape of each chunk, where its ids start, and how many a text has."""
-
-    shapes: Ids
-    offsets: Ids
-    lengths: Ids
-
-    def select(self, chosen: NDArray[np.bool_]) -> "CodedTexts":
-        """Return the chosen texts."""
-        chunks = np.repeat(chosen, self.lengths)
-        return CodedTexts(self.shapes[chunks], self.offsets[chunks], self.lengths[chosen])
-
-    def awkward_texts(self) -> NDArray[np.bool_]:
-        """Return which texts have an awkward chunk, or one that vanishes."""
-        awkward = np.zeros(len(self.lengths), dtype=np.bool_)
-        chunks = np.flatnonzero((self.shapes == AWKWARD) | (self.shapes == VANISHING))
-        awkward[self._texts_of(chunks)] = True
-        return awkward
-
-    def joined(self, shapes: Records) -> Ids:
-        """Return the chunks that the next chunk of the text may continue."""
-        if not shapes["stops"].any():
-            return np.empty(0, dtype=np.int64)
-        stops, starts = shapes["stops"][self.shapes], shapes["starts"][self.shapes]
-        return self._inside(np.flatnonzero(stops[:-1] & starts[1:]), 0, 1)
-
-    def vanishing(self, shapes: Records, looks: Records) -> Ids:
-        """Return the chunks that leave nothing, each between two that show more than whitespace."""
-        places = self._inside(np.flatnonzero(self.shapes == VANISHING), -1, 1)
-        before, after = self.shapes[places - 1], self.shapes[places + 1]
-        special = np.minimum(before, after) <= VANISHING
-        left, right = looks[shapes["look"][before]], looks[shapes["look"][after]]
-        ends_there = left["solid"] & ~left["white_end"]
-        begins_there = right["solid"] & ~right["white_start"]
-        between: Ids = places[ends_there & begins_there & ~special]
-        return between
-
-    def _inside(self, chunks: Ids, first: int, last: int) -> Ids:
-        """Return those chunks whose neighbours, from `first` to `last`, are of the same text."""
-        texts = self._texts_of(chunks)
-        ends = np.cumsum(self.lengths)[texts]
-        starts = ends - self.lengths[texts]
-        return chunks[(chunks + first >= starts) & (chunks + last < ends)]
-
-    def by_text(self, chunks: Ids) -> dict[int, list[int]]:
-        """Return the texts of chunks, and where in its text each chunk is."""
-        texts = self._texts_of(chunks)
-        places = chunks - (np.cumsum(self.lengths) - self.lengths)[texts]
-        grouped: dict[int, list[int]] = {}
-        for text, place in zip(texts.tolist(), places.tolist(), strict=True):
-            grouped.setdefault(text, []).append(place)
-        return grouped
-
-    def with_others(self, texts: Ids, others: "CodedTexts") -> "CodedTexts":
-        """Return these texts with some replaced by others."""
-        shapes, offsets, lengths = map(np.concatenate, zip(self, others, strict=True))
-        order = np.arange(len(self.lengths))
-        order[texts] = len(self.lengths) + np.arange(len(texts))
-        firsts = (np.cumsum(lengths) - lengths)[order]
-        lengths = lengths[order]
-        shift = firsts - np.cumsum(lengths) + lengths
-        chunks = np.repeat(shift, lengths) + np.arange(lengths.sum())
-        return CodedTexts(shapes[chunks], offsets[chunks], lengths)
-
-    def _texts_of(self, chunks: Ids) -> Ids:
-        """Return the text of each chunk."""
-        texts: Ids = np.searchsorted(np.cumsum(self.lengths), chunks, side="right")
-        return texts
 
 
 # Glues chunks that must be parsed together: parts of a value, and what vanishes beside a word.
@@ -411,14 +323,87 @@ class CodedTexts(NamedTuple):
 # one chunk away, and of the groups of a bank account number the third and the fourth say so, with
 # two before them and up to six after them.
 
+_OFFSET_BITS = 32  # of a code, which say where the ids of its chunk start; above them is its shape
+_BEFORE, _AFTER = 2, 6  # how far a value goes beyond two of its chunks that may be joined
+Stretch = tuple[int, int]
+"""Chunks of one text: the place of the first, and the place behind the last."""
+
+
+class CodedTexts(NamedTuple):
+    """The distinct chunks of texts, which of them each chunk is, how many a text has, and codes."""
+
+    distinct: list[str]
+    numbers: NDArray[np.integer]
+    lengths: Ids
+    codes: Ids
+    """The codes of the distinct chunks."""
+
+    @property
+    def shapes(self) -> Ids:
+        """The shape of each distinct chunk."""
+        return self.codes >> _OFFSET_BITS
+
+    def select(self, chosen: NDArray[np.bool_]) -> "CodedTexts":
+        """Return the chosen texts."""
+        numbers = self.numbers[np.repeat(chosen, self.lengths)]
+        return self._replace(numbers=numbers, lengths=self.lengths[chosen])
+
+    def awkward_texts(self) -> NDArray[np.bool_]:
+        """Return which texts have an awkward chunk, or one that vanishes."""
+        awkward = np.zeros(len(self.lengths), dtype=np.bool_)
+        special = (self.shapes == AWKWARD) | (self.shapes == VANISHING)
+        places = np.flatnonzero(special[self.numbers])
+        awkward[np.searchsorted(np.cumsum(self.lengths), places, side="right")] = True
+        return awkward
+
+    def values(self, shapes: Records) -> Iterator[Stretch]:
+        """Yield stretches that hold whole values of several chunks."""
+        if not shapes["stops"].any():
+            return
+        stops, starts = (shapes[name][self.shapes][self.numbers] for name in ("stops", "starts"))
+        begin = end = 0
+        for place, first, after in self._inside(np.flatnonzero(stops[:-1] & starts[1:]), 0, 1):
+            if place - _BEFORE > end or first >= end:
+                if end:
+                    yield begin, end
+                begin = max(place - _BEFORE, first)
+            end = min(place + 2 + _AFTER, after)
+        if end:
+            yield begin, end
+
+    def vanishing(self, shapes: Records, looks: Records) -> Iterator[Stretch]:
+        """Yield chunks that leave nothing, each with the one before it, which is to be its host.
+
+        Both that one and the next show more than whitespace.
+        """
+        look = looks[shapes["look"][self.shapes]]
+        solid, usual = look["solid"], self.shapes > VANISHING
+        hosts, followers = usual & solid & ~look["white_end"], usual & solid & ~look["white_start"]
+        for place, *_ in self._inside(
+            np.flatnonzero((self.shapes == VANISHING)[self.numbers]), -1, 1
+        ):
+            if hosts[self.numbers[place - 1]] and followers[self.numbers[place + 1]]:
+                yield place - 1, place + 1
+
+    def _inside(self, chunks: Ids, first: int, last: int) -> Iterator[tuple[int, int, int]]:
+        """Yield those chunks whose neighbours, from `first` to `last`, are of the same text.
+
+        Beside each one, where its text starts and ends.
+        """
+        ends = np.cumsum(self.lengths)
+        texts = np.searchsorted(ends, chunks, side="right")
+        starts, ends = (ends - self.lengths)[texts], ends[texts]
+        inside = (chunks + first >= starts) & (chunks + last < ends)
+        columns = (column[inside].tolist() for column in (chunks, starts, ends))
+        return zip(*columns, strict=True)
+
+
 LINE = "\n"
 _PADDED_LINE = f" {LINE} "
 """Makes a line feed a chunk of its own, so that lines share their other chunks."""
 
 GLUE = "\0"
 """Replaces the spaces inside a value, so that it is part of one chunk."""
-
-_BEFORE, _AFTER = 2, 6  # how far a value goes beyond two of its chunks that may be joined
 
 
 def chunks_of(text: str) -> list[str]:
@@ -430,45 +415,18 @@ def chunks_of(text: str) -> list[str]:
     return text.replace(LINE, _PADDED_LINE).split(" ")
 
 
-def glue_values(text: str, joined: Sequence[int], cut: Callable[[str], list[str]]) -> str:
+def glue_values(chunks: Sequence[str], cut: Callable[[str], list[str]]) -> list[str]:
     """Replace the spaces inside values; `cut` finds them.
 
-    `joined` are the places of chunks that the next chunk may continue.
-
     >>> from malaprop.text.kinds.grammar import split_values as cut
-    >>> glue_values("on 3 May, 2023 we", [1, 2], cut).replace(GLUE, "_")
-    'on 3_May,_2023 we'
+    >>> [chunk.replace(GLUE, "_") for chunk in glue_values(["on", "3", "May,", "2023", "we"], cut)]
+    ['on', '3_May,_2023', 'we']
     """
-    chunks, parts, done = chunks_of(text), list[str](), 0
-    for begin, end in _stretches(joined, len(chunks)):
-        glued = (
-            token.replace(" ", GLUE) if " " in token and not token.isspace() else token
-            for token in cut(" ".join(chunks[begin:end]))
-        )
-        parts += [*chunks[done:begin], "".join(glued)]
-        done = end
-    return " ".join([*parts, *chunks[done:]]).replace(_PADDED_LINE, LINE)
-
-
-def _glue_to_previous(text: str, places: Sequence[int]) -> str:
-    """Replace the spaces before the chunks at some places."""
-    chunks = chunks_of(text)
-    for place in places:
-        chunks[place] = GLUE + chunks[place]
-    return " ".join(chunks).replace(f" {GLUE}", GLUE).replace(_PADDED_LINE, LINE)
-
-
-def _stretches(joined: Sequence[int], length: int) -> Iterator[tuple[int, int]]:
-    """Yield where stretches of chunks begin and end that hold whole values."""
-    begin = end = 0
-    for place in joined:
-        if place - _BEFORE > end:
-            if end:
-                yield begin, end
-            begin = place - _BEFORE
-        end = min(place + 2 + _AFTER, length)
-    if end:
-        yield begin, end
+    glued = (
+        token.replace(" ", GLUE) if " " in token and not token.isspace() else token
+        for token in cut(" ".join(chunks))
+    )
+    return "".join(glued).split(" ")
 
 
 # Chunks of plain words and signs, which most chunks are: cut without the tokenizer.
@@ -583,7 +541,6 @@ def by_arrow(texts: Sequence[str]) -> _DistinctChunks:
 # Most chunks are one word, with or without signs before and after it. These are learnt together,
 # which saves a call for each.
 
-_OFFSET_BITS = 32  # of a code, which say where the ids of its chunk start; above them is its shape
 _ENTRIES = 2**18  # five million words of film reviews have as many different chunks
 _LETTERS = 128
 _TOO_LONG = "x" * (_LETTERS + 1)
@@ -620,23 +577,28 @@ class ChunkCodes(dict[str, int]):
 
     def parsed(self, coded: CodedTexts) -> tuple[ChunkLayout, Ids, ChunkTallies]:
         """Return the public layout of texts, their secret ids, and how tokens were treated."""
-        shapes = self._shapes.table()
-        looks = _column(shapes, "look", coded.shapes)
-        layout = ChunkLayout(looks, coded.lengths, self._looks.tables())
-        ids = self._ids.table()[layout.each_slot(coded.offsets)]
-        spaces = layout.spaces_at_ends()
-        return layout, ids, ChunkTallies(coded.shapes, shapes, coded.lengths, spaces)
+        table, codes = self._shapes.table(), coded.codes[coded.numbers]
+        shapes, offsets = codes >> _OFFSET_BITS, codes & ((1 << _OFFSET_BITS) - 1)
+        layout = ChunkLayout(_column(table, "look", shapes), coded.lengths, self._looks.tables())
+        ids = self._ids.table()[layout.each_slot(offsets)]
+        return layout, ids, ChunkTallies(shapes, table, coded.lengths, layout.spaces_at_ends())
 
     def encode(self, texts: Sequence[str]) -> CodedTexts:
         """Encode texts as chunks."""
         before = len(self)
         texts = [_TOO_LONG if GLUE in text else text for text in texts]
-        coded = self._encode(texts)
-        joined = coded.joined(self._shapes.table())
-        coded = self._glued(texts, coded, joined, partial(glue_values, cut=self._policy.cut))
+        chunks = distinct_chunks(texts)
+        if long := _long_texts(chunks):
+            # They go token by token: to learn their words here, too, would take twice the time.
+            chunks = distinct_chunks(
+                [_TOO_LONG if number in long else text for number, text in enumerate(texts)]
+            )
+        coded = CodedTexts(*chunks, self._codes(chunks.distinct))
+        values = coded.values(self._shapes.table())
+        coded = self._glued(coded, values, partial(glue_values, cut=self._policy.cut))
         vanishing = coded.vanishing(self._shapes.table(), self._looks.table())
-        coded = self._glued(texts, coded, vanishing, _glue_to_previous)
-        # Not earlier: texts that are glued are encoded again, and their chunks are known then.
+        coded = self._glued(coded, vanishing, lambda chunks: [GLUE.join(chunks)])
+        # Not earlier: chunks near those that are glued are looked up again, and are known then.
         if len(self) > _ENTRIES:
             kept = list(islice(self.items(), before, before + _ENTRIES))
             self.clear()
@@ -645,32 +607,34 @@ class ChunkCodes(dict[str, int]):
 
     def _glued(
         self,
-        texts: list[str],
         coded: CodedTexts,
-        chunks: Ids,
-        glue: Callable[[str, list[int]], str],
+        stretches: Iterable[Stretch],
+        glue: Callable[[list[str]], list[str]],
     ) -> CodedTexts:
-        """Glue chunks of texts, in the list itself, and return its new codes."""
-        places = coded.by_text(chunks)
-        if not places:
+        """Glue the chunks of each stretch, which become others, as many or fewer."""
+        numbers, kept, new = coded.numbers.copy(), np.ones(len(coded.numbers), np.bool_), _Numbers()
+        for begin, end in stretches:
+            glued = glue([coded.distinct[number] for number in numbers[begin:end].tolist()])
+            after = begin + len(glued)
+            numbers[begin:after] = [len(coded.distinct) + new[chunk] for chunk in glued]
+            kept[after:end] = False
+        if not new:
             return coded
-        for text, own in places.items():
-            texts[text] = glue(texts[text], own)
-        return coded.with_others(np.array(list(places)), self._encode([texts[i] for i in places]))
+        texts = np.repeat(np.arange(len(coded.lengths)), coded.lengths)
+        return CodedTexts(
+            [*coded.distinct, *new],
+            numbers[kept],
+            np.bincount(texts[kept]),
+            np.append(coded.codes, self._codes(list(new))),
+        )
 
-    def _encode(self, texts: Sequence[str]) -> CodedTexts:
-        chunks = distinct_chunks(texts)
-        if long := _long_texts(chunks):
-            # They go token by token: to learn their words here, too, would take twice the time.
-            chunks = distinct_chunks(
-                [_TOO_LONG if number in long else text for number, text in enumerate(texts)]
-            )
-        codes = np.array(list(map(self.get, chunks.distinct, repeat(_NEW))), dtype=np.int64)
+    def _codes(self, chunks: list[str]) -> Ids:
+        """Return the codes of distinct chunks; learn those that are new."""
+        codes = np.array(list(map(self.get, chunks, repeat(_NEW))), dtype=np.int64)
         places = np.flatnonzero(codes == _NEW)
         if places.size:
-            codes[places] = self._learn([chunks.distinct[place] for place in places.tolist()])
-        offsets, shapes = codes & ((1 << _OFFSET_BITS) - 1), codes >> _OFFSET_BITS
-        return CodedTexts(shapes[chunks.numbers], offsets[chunks.numbers], chunks.lengths)
+            codes[places] = self._learn([chunks[place] for place in places.tolist()])
+        return codes
 
     def _learn(self, chunks: list[str]) -> Ids:
         """Return the codes of new chunks, and remember them, but for long ones."""

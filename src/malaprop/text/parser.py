@@ -143,37 +143,34 @@ class Tallies:
 
     def total(self) -> dict[str, int]:
         """Count the tokens of all texts."""
-        rows = np.array(self._rows, dtype=np.int64).reshape(-1, len(ALL_TAGS))
-        sums, words, signs = rows.sum(axis=0), rows[:, _WORDS].sum(axis=1), rows[:, _SIGNS]
-        if self._chunks is not None:
-            sums = sums + self._chunks.total()
-            words = np.append(words, self._chunks.of_each(_WORDS))
-            signs = np.append(signs, self._chunks.of_each([_SIGNS]))
+        rows = self._rows()
+        words, signs = rows[:, _WORDS].sum(axis=1), rows[:, _SIGNS]
         wordless, mostly_signs = (words == 0) & (signs > 0), (words > 0) & (signs > words)
-        return self._counts(sums.tolist(), int(wordless.sum()), int(mostly_signs.sum()))
+        sums: list[int] = rows.sum(axis=0).tolist()
+        return self._counts(sums, int(wordless.sum()), int(mostly_signs.sum()))
 
     def each(self) -> list[dict[str, int]]:
         """Count the tokens of each text."""
-        rows = self._rows
-        if self._chunks is not None:
-            by_chunk = self._chunks.rows().tolist()
-            rows = (
-                by_chunk if self._awkward is None else _interleaved(self._awkward, rows, by_chunk)
-            )
         counts = []
-        for row in rows:
+        for row in self._rows().tolist():
             words, signs = sum(compress(row, _WORDS)), row[_SIGNS]
             counts.append(self._counts(row, words == 0 < signs, 0 < words < signs))
         return counts
 
-    @property
-    def _rows(self) -> list[list[int]]:
-        rows = []
-        for tags in self._tags:
+    def _rows(self) -> Ids:
+        by_token = np.empty((len(self._tags), len(ALL_TAGS)), dtype=np.int64)
+        for row, tags in enumerate(self._tags):
             counts = dict.fromkeys(ALL_TAGS, 0)
             for tag in tags:
                 counts[tag] += 1
-            rows.append(list(counts.values()))
+            by_token[row] = list(counts.values())
+        if self._chunks is None:
+            return by_token
+        by_chunk = self._chunks.rows()
+        if self._awkward is None:
+            return by_chunk
+        rows = np.empty((len(self._awkward), len(ALL_TAGS)), dtype=np.int64)
+        rows[self._awkward], rows[~self._awkward] = by_token, by_chunk
         return rows
 
     def _counts(self, row: list[int], wordless: int, mostly_signs: int) -> dict[str, int]:
