@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from malaprop.text.markup import TAGS
-from malaprop.text.segments import I2B2, PRESIDIO, SCRUBADUB
+from malaprop.text.segments import placeholder_names
 
 PAGE = (Path(__file__).parents[2] / "docs" / "public-pieces.md").read_text(encoding="utf-8")
 
@@ -15,9 +15,9 @@ def listed(start: str) -> list[str]:
 
 
 def test_the_page_lists_the_names_of_placeholders() -> None:
-    assert listed("Presidio's names:") == list(PRESIDIO)
-    assert listed("Scrubadub's names:") == list(SCRUBADUB)
-    assert listed("The names of the i2b2 challenge of 2014:") == list(I2B2)
+    assert listed("Presidio's names:") == list(placeholder_names()["presidio"])
+    assert listed("Scrubadub's names:") == list(placeholder_names()["scrubadub"])
+    assert listed("The names of the i2b2 challenge of 2014:") == list(placeholder_names()["i2b2"])
 
 
 def test_the_page_lists_the_tags() -> None:

@@ -1,6 +1,7 @@
 """Placeholders: exactly the closed list, in four kinds of brackets."""
 
 import re
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,10 @@ from hypothesis import strategies as st
 from tests.text.linear import is_linear
 from tests.text.markup_texts import MARKUP_TEXTS
 
-from malaprop.text.segments import NAMES, UNNUMBERED, cut_placeholders, is_placeholder
+from malaprop.text.segments import cut_placeholders, is_placeholder, placeholder_names
+
+UNNUMBERED = placeholder_names()["unnumbered"]
+NAMES = sorted(set(chain.from_iterable(placeholder_names().values())))
 
 BRACKETS = [("[", "]"), ("<", ">"), ("{{", "}}"), ("__", "__")]
 NUMBERS = ["1", "_0", "-0", "_1", "_12", "-999"]

@@ -1,13 +1,23 @@
 """What is English: articles, inflection, contractions, number words, months, …
 
-Whatever depends on the language of a text is here. Texts are in small letters, unless said
-otherwise.
+Whatever depends on the language of a text is here, and its lists of words in `english.toml`. Texts
+are in small letters, unless said otherwise.
 """
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 from unicodedata import decimal
+
+_TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(_TABLES[name].split())
+
 
 # Choose “a” or “an” by the sound of the next word: a repair of the output.
 #
@@ -17,7 +27,7 @@ ARTICLES = frozenset({"a", "an"})
 """Words that are fitted to the next word by `article_before`."""
 TELLING_WORDS = ARTICLES | {"the"}
 """A lexicon with these words has the articles of English."""
-FIRST_PERSON = {word: f"I{word[1:]}" for word in ("i", "i'm", "i'd", "i'll", "i've")}
+FIRST_PERSON = {word: f"I{word[1:]}" for word in _words("first_person")}
 """Words that are written with a capital anywhere, and how."""
 
 # Written with a consonant, spoken with a vowel: an hour, an heir, an x.
@@ -44,30 +54,8 @@ def article_before(word: str) -> str:
     return "an" if _VOWEL.match(word) and not _CONSONANT.match(word) else "a"
 
 
-# English function words: articles, pronouns, prepositions, conjunctions, auxiliaries, particles.
-#
-# All other words count as content words. The list is closed and public.
-
-_FUNCTION_WORDS = """
-    a an the this that these those such same other another each every either neither both all any
-    some no none few several many much more most less least enough own
-    i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his
-    himself she her hers herself it its itself they them their theirs themselves one ones who whom
-    whose which what whoever whatever whichever someone anyone everyone nobody somebody anybody
-    everybody something anything everything nothing
-    aboard about above across after against along among amongst around as at before behind below
-    beneath beside besides between beyond by despite down during except for from in inside into
-    like near of off on onto out outside over past per since through throughout till to toward
-    towards under underneath until up upon via with within without
-    and but or nor so yet if then than because while whereas although though unless whether once
-    when whenever where wherever why how
-    am is are was were be been being do does did doing done have has had having will would shall
-    should can could may might must ought
-    not never ever also too very just only even still again here there now almost quite rather
-    s t d ll m re ve don isn aren wasn weren doesn didn hasn haven hadn won wouldn shouldn couldn
-    cannot
-"""
-FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+FUNCTION_WORDS = frozenset(_words("function_words"))
+"""The closed list of articles, pronouns, prepositions and the like: no content words."""
 
 
 # Undo English inflection: candidates for the base form of a word.
@@ -142,21 +130,8 @@ def _restored(stem: str, ending: str) -> Iterator[str]:
 # The word tells the size of the number and no more: 0 to 20 have words of their own, 21 to 99
 # become their tens, and larger numbers become hundred, thousand, million, billion or trillion.
 
-_SMALL = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
-    *("nineteen", "twenty"),
-)
-_TENS = ("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_IRREGULAR_ORDINALS = {
-    "one": "first",
-    "two": "second",
-    "three": "third",
-    "five": "fifth",
-    "eight": "eighth",
-    "nine": "ninth",
-    "twelve": "twelfth",
-}
+_SMALL, _TENS = _words("up_to_twenty"), _words("tens")
+_IRREGULAR_ORDINALS = _TABLES["irregular_ordinals"]
 # The word for a number of at most that many digits.
 _LARGE = ((3, "hundred"), (6, "thousand"), (9, "million"), (12, "billion"))
 
@@ -217,14 +192,11 @@ def without_clitic(word: str) -> Iterable[str]:
 
 # Months, halves of a day and ordinals.
 
-MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
-    *("October", "November", "December"),
-)
-_FULL_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-_SHORT_MONTH = "Sept|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
+MONTHS = _words("months")
+_SHORT_MONTHS = _words("short_months")
+_MONTH_NAMES = "|".join((*sorted(MONTHS, key=len, reverse=True), *_SHORT_MONTHS))
 # A month begins with a capital: "may" and "march" are also verbs.
-MONTH = rf"(?=[A-Z])(?i:{_FULL_MONTH}|{_SHORT_MONTH})(?![^\W_])"
+MONTH = rf"(?=[A-Z])(?i:{_MONTH_NAMES})(?![^\W_])"
 """The pattern of a month's name, full or short."""
 BEFORE_MONTH = "of"
 """The word that may stand between a day and its month."""
@@ -235,7 +207,7 @@ HALF = r"(?i:[ap]\.m\.?|[ap]m)(?![^\W_])"
 # "a.m." is cut at its stops.
 PARTS_OF_VALUES = frozenset(
     {
-        *(name.lower() for name in (*MONTHS, *_SHORT_MONTH.split("|"))),
+        *(name.lower() for name in (*MONTHS, *_SHORT_MONTHS)),
         *(BEFORE_MONTH, *HALVES, *"".join(HALVES)),
     }
 )
@@ -253,32 +225,11 @@ def ordinal_suffix(number: int) -> str:
 
 # Parts of compounds, and what symbols and addresses are read as.
 
-# Most pairs of letters are some word: few of them may be a part of a compound.
-_SHORT_PARTS = """
-    am an as at be by co de do ex go he if in is it me my no of on or re so to un up us we
-"""
-_NOT_HEADS = """
-    about all and are but for from has have her him his how its not now off our out over she some
-    than that the their them then they this was what when who why will with you your
-    anti mid non post pre semi sub
-    ability able ally ance ary ation esque est fest fests ful ian ical ing ion ish ism ist ity ive
-    ize less like ment mente ness ous ship ster tion zilla
-"""
-SHORT_PARTS = frozenset(_SHORT_PARTS.split())
+SHORT_PARTS = frozenset(_words("short_parts"))
 """Words and prefixes of two letters that may be a part of a compound."""
-NOT_HEADS = SHORT_PARTS.union(_NOT_HEADS.split())
+NOT_HEADS = SHORT_PARTS.union(_words("not_heads"))
 """Parts that a compound is not named for: function words, prefixes and endings."""
-_DULL_NAMES = """
-    black capital face heavy large latin letter mark medium sign small symbol white
-    a and for in of on or the with
-"""
-DULL_NAMES = frozenset(_DULL_NAMES.split())
+DULL_NAMES = frozenset(_words("dull_names"))
 """Words of Unicode names that do not tell what a symbol shows."""
-STAND_INS = {
-    "url": "website",
-    "email": "email",
-    "mention": "user",
-    "symbol": "symbol",
-    "flag": "flag",
-}
+STAND_INS: dict[str, str] = _TABLES["stand_ins"]
 """Words for web addresses, e-mail addresses, mentions, symbols and flags."""

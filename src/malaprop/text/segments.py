@@ -5,9 +5,12 @@ itself, and the words of all of them are drawn as those of one text.
 """
 
 import re
+import tomllib
 from collections.abc import Iterable
 from functools import cache
+from itertools import chain
 from operator import itemgetter
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -65,40 +68,16 @@ def cut_at(text: str, pieces: Iterable[tuple[int, int]]) -> list[Segment]:
 #   and that word is theirs, but nobody writes “{{doctor}}”.
 # - A name may carry the number that a de-identifier gave to the person or thing: `[NAME_1]`,
 #   `<PERSON_2>`, `{{NAME-0}}`, `[DATE3]`. At most three digits, without leading zeros. Names whose
-#   own values are that short (`UNNUMBERED`) have no number: `[AGE_47]` is not a placeholder.
+#   own values are that short (`unnumbered`) have no number: `[AGE_47]` is not a placeholder.
 # - Hashes (`{{NAME-7358BF44}}`), joined names (`{{NAME+EMAIL}}`) and the free text in `[**…**]` are
 #   not on the list, because what they hold is made from the text that was removed.
 
-_PRESIDIO = """
-    CREDIT_CARD CRYPTO DATE_TIME EMAIL_ADDRESS IBAN_CODE IP_ADDRESS MAC_ADDRESS NRP LOCATION
-    PERSON PHONE_NUMBER MEDICAL_LICENSE URL ORGANIZATION DOMAIN_NAME UUID ABA_ROUTING_NUMBER
-    US_BANK_NUMBER US_DRIVER_LICENSE US_ITIN US_PASSPORT US_SSN US_MBI US_NPI UK_NHS UK_NINO
-    UK_PASSPORT UK_POSTCODE UK_VEHICLE_REGISTRATION UK_DRIVING_LICENCE CA_SIN ES_NIF ES_NIE
-    ES_PASSPORT IT_FISCAL_CODE IT_DRIVER_LICENSE IT_VAT_CODE IT_PASSPORT IT_IDENTITY_CARD
-    DE_TAX_ID DE_TAX_NUMBER DE_VAT_ID DE_PASSPORT DE_ID_CARD DE_FUEHRERSCHEIN DE_SOCIAL_SECURITY
-    DE_HEALTH_INSURANCE DE_LANR DE_BSNR DE_KFZ DE_HANDELSREGISTER DE_PLZ PL_PESEL
-    FI_PERSONAL_IDENTITY_CODE SE_PERSONNUMMER SE_ORGANISATIONSNUMMER TR_NATIONAL_ID
-    TR_LICENSE_PLATE NG_NIN NG_VEHICLE_REGISTRATION ZA_ID_NUMBER AU_ABN AU_ACN AU_TFN AU_MEDICARE
-    SG_NRIC_FIN SG_UEN TH_TNIN IN_PAN IN_AADHAAR IN_VEHICLE_REGISTRATION IN_VOTER IN_PASSPORT
-    IN_GSTIN KR_RRN KR_FRN KR_PASSPORT KR_DRIVER_LICENSE KR_BRN PH_TIN PH_UMID PH_PASSPORT
-"""
-_SCRUBADUB = """
-    ADDRESS CREDENTIAL USERNAME PASSWORD CREDIT_CARD DATE_OF_BIRTH DRIVERS_LICENCE EMAIL LOCATION
-    NAME NATIONAL_INSURANCE_NUMBER ORGANIZATION PHONE POSTALCODE SKYPE SOCIAL_SECURITY_NUMBER SSN
-    TAX_REFERENCE_NUMBER TWITTER UNKNOWN URL VEHICLE_LICENCE_PLATE
-"""
-_I2B2 = """
-    AGE CONTACT DATE ID LOCATION NAME OTHER PROFESSION PATIENT DOCTOR USERNAME HOSPITAL
-    ORGANIZATION DEPARTMENT ROOM STREET CITY STATE COUNTRY ZIP LOCATION-OTHER PHONE FAX EMAIL URL
-    IPADDR SSN MEDICALRECORD HEALTHPLAN ACCOUNT LICENSE VEHICLE DEVICE BIOID IDNUM
-"""
-PRESIDIO, SCRUBADUB, I2B2 = (tuple(names.split()) for names in (_PRESIDIO, _SCRUBADUB, _I2B2))
-"""Presidio's entity types, scrubadub's types of “filth”, and the categories and types of protected
-health information in the i2b2 challenge of 2014."""
-UNNUMBERED = frozenset({"AGE", "ROOM", "ZIP"})
-"""Names whose own values are short numbers: a number after them may be the value."""
-NAMES = tuple(sorted({*PRESIDIO, *SCRUBADUB, *I2B2}))
-"""All names that may stand in a placeholder."""
+
+@cache
+def placeholder_names() -> dict[str, tuple[str, ...]]:
+    """Return the names by who gives them, and those that are `unnumbered`."""
+    content = Path(__file__).with_name("placeholders.toml").read_text("utf-8")
+    return {source: tuple(names.split()) for source, names in tomllib.loads(content).items()}
 
 
 def cut_placeholders(text: str) -> list[Segment]:
@@ -121,7 +100,9 @@ def is_placeholder(text: str) -> bool:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    large, small = _names(NAMES, UNNUMBERED), _names(map(str.lower, NAMES), {"age", "room", "zip"})
+    lists = placeholder_names().values()
+    large = _names(set(chain.from_iterable(lists)), placeholder_names()["unnumbered"])
+    small = large.lower()
     # Underscores join what they touch: "a__ID__" and "__ID___" are other names.
     return re.compile(
         rf"\[{large}\]|<{large}>|\{{\{{(?:{large}|{small})\}}\}}|(?<!\w)__{large}__(?!\w)"
