@@ -55,5 +55,5 @@ def test_words_that_are_learnt_are_treated_as_if_they_were_not(
     learnt, fresh = BoundPolicy(WORDS, options), BoundPolicy(WORDS, options)
     tokens = [token for word in words for token in plain_tokens(word) or ()]
     treated = learnt.treat_distinct(set(tokens))
-    assert treated == {token: fresh.treat(token) for token in tokens}
-    assert treated == {token: learnt.treat(token) for token in tokens}
+    assert treated == {token: fresh.treat_all([token])[0] for token in tokens}
+    assert treated == {token: learnt.treat_all([token])[0] for token in tokens}

@@ -131,7 +131,7 @@ def _restored(stem: str, ending: str) -> Iterator[str]:
 # become their tens, and larger numbers become hundred, thousand, million, billion or trillion.
 
 _SMALL, _TENS = _words("up_to_twenty"), _words("tens")
-_IRREGULAR_ORDINALS = _TABLES["irregular_ordinals"]
+_IRREGULAR_ORDINALS: dict[str, str] = _TABLES["irregular_ordinals"]
 # The word for a number of at most that many digits.
 _LARGE = ((3, "hundred"), (6, "thousand"), (9, "million"), (12, "billion"))
 

@@ -57,12 +57,12 @@ class Templates:
     ) -> None:
         """Take texts that were parsed token by token, and texts that were parsed chunk by chunk.
 
-        `awkward` says which ones are among the former, if there are both.
+        `awkward` says which ones are among the former, if any are among the latter.
         """
         self._writer, self._texts, self._chunks, self._awkward = writer, texts, chunks, awkward
         if not texts and chunks is not None:
             self.slot_counts, self.typed = chunks.slot_counts, chunks.typed
-            self.forms = chunks.forms
+            self.forms, self._awkward = chunks.forms, None
             return
         self.slot_counts = [len(text.gaps) - 1 for text in texts]
         self.typed = np.zeros(sum(self.slot_counts), dtype=np.bool_)
@@ -164,13 +164,10 @@ class Tallies:
             for tag in tags:
                 counts[tag] += 1
             by_token[row] = list(counts.values())
-        if self._chunks is None:
+        if self._chunks is None or self._awkward is None:
             return by_token
-        by_chunk = self._chunks.rows()
-        if self._awkward is None:
-            return by_chunk
         rows = np.empty((len(self._awkward), len(ALL_TAGS)), dtype=np.int64)
-        rows[self._awkward], rows[~self._awkward] = by_token, by_chunk
+        rows[self._awkward], rows[~self._awkward] = by_token, self._chunks.rows()
         return rows
 
     def _counts(self, row: list[int], wordless: int, mostly_signs: int) -> dict[str, int]:
@@ -246,16 +243,14 @@ class TextParser:
         if chunks is None:
             return self._by_token(texts)
         layout, ids, tallies = chunks
-        if not awkward.any():
-            return Templates(self._writer, [], layout), Secrets(ids, Tallies([], True, tallies))
         parsed = [self._parsed(text) for text in compress(texts, awkward.tolist())]
-        by_token = [text.template for text in parsed]
-        templates = Templates(self._writer, by_token, layout, awkward)
-        all_ids = np.empty(len(templates.typed), dtype=np.int64)
-        owned = np.repeat(awkward, templates.slot_counts)
-        all_ids[owned], all_ids[~owned] = _ids(parsed), ids
+        templates = Templates(self._writer, [text.template for text in parsed], layout, awkward)
+        if parsed:
+            by_token = np.repeat(awkward, templates.slot_counts)
+            by_chunk, ids = ids, np.empty(len(by_token), dtype=np.int64)
+            ids[by_token], ids[~by_token] = _ids(parsed), by_chunk
         tags = [text.tags for text in parsed]
-        return templates, Secrets(all_ids, Tallies(tags, True, tallies, awkward))
+        return templates, Secrets(ids, Tallies(tags, True, tallies, awkward))
 
     def parse_spans(self, text: str, spans: Iterable[Span]) -> tuple[Templates, Secrets]:
         """Parse the spans of a text; all else is public. What is kept inside spans is, too."""

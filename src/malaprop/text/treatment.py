@@ -81,7 +81,6 @@ _WITH_APOSTROPHES = re.compile(r"[A-Za-z]++(?:'[A-Za-z]++)++")
 _MEMO_ENTRIES = 2**17
 _MEMO_LETTERS = 64
 _AT_ONCE = 2**15  # words that are mapped together
-_MANY_TOKENS = 64  # from here on, it is worth while to map unknown ones together
 
 
 class BoundPolicy:
@@ -111,25 +110,13 @@ class BoundPolicy:
         """Return the treatment of each token."""
         tokens = list(tokens)
         treatments = list(map(self._memo.get, tokens))
-        new = treatments.count(None)
-        if not new:
-            return treatments  # type: ignore[return-value]
-        pairs = zip(treatments, tokens, strict=True)
-        if new < _MANY_TOKENS:
-            return [known or self.treat(token) for known, token in pairs]
-        together = self.treat_distinct(set(tokens))
-        return [known or together[token] for known, token in pairs]
-
-    def treat(self, token: str) -> Treatment:
-        """Return the treatment of a token."""
-        treatment = self._memo.get(token)
-        if treatment is None:
-            treatment = self._older.get(token) or self._decide(token)
-            self._remember(token, treatment)
-        return treatment
+        if None in treatments:
+            together = self.treat_distinct(set(tokens))
+            return [together[token] for token in tokens]
+        return treatments  # type: ignore[return-value]
 
     def treat_distinct(self, tokens: AbstractSet[str]) -> dict[str, Treatment]:
-        """Return the treatments of distinct tokens, as `treat` gives them.
+        """Return the treatments of distinct tokens.
 
         Together, unknown words are mapped in less time than one by one. Each is mapped once, also
         if there are more of them than the memo holds.
@@ -143,11 +130,12 @@ class BoundPolicy:
         words = list(filter(_is_plain, new))
         for start in range(0, len(words), _AT_ONCE):
             treatments |= self._treat_words(words[start : start + _AT_ONCE])
+        treatments |= {token: self._decide(token) for token in new - treatments.keys()}
         for token, treatment in treatments.items():
-            if token not in self._memo:
-                self._remember(token, treatment)
-        for token in new - treatments.keys():
-            treatments[token] = self.treat(token)
+            if token not in self._memo and len(token) <= _MEMO_LETTERS:
+                if len(self._memo) >= _MEMO_ENTRIES:
+                    self._older, self._memo = self._memo, {}
+                self._memo[token] = treatment
         return treatments
 
     def _treat_words(self, words: list[str]) -> dict[str, Treatment]:
@@ -163,12 +151,6 @@ class BoundPolicy:
             for word, word_id in zip(unknown, self.words.map_all(unknown), strict=True):
                 treatments[word] = Treatment(word_id, tag, None, WORD_MARK)
         return treatments
-
-    def _remember(self, token: str, treatment: Treatment) -> None:
-        if len(token) <= _MEMO_LETTERS:
-            if len(self._memo) >= _MEMO_ENTRIES:
-                self._older, self._memo = self._memo, {}
-            self._memo[token] = treatment
 
     def _decide(self, token: str) -> Treatment:
         letters = token.isascii() and token.isalpha()  # a word, and no value: most tokens are
