@@ -4,26 +4,17 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.text.markup_texts import MARKUP_TEXTS
 
-from malaprop.text.segments import Segment, cut_at, merge_segments
-
-SEGMENTS = st.lists(st.builds(Segment, st.text(max_size=3), st.booleans()))
-
-
-@given(SEGMENTS)
-def test_tidying_loses_no_text(segments: list[Segment]) -> None:
-    tidy = merge_segments(segments)
-    assert "".join(each.text for each in tidy) == "".join(each.text for each in segments)
-    assert all(each.text for each in tidy)
-    assert [each for each in tidy if each.public] == [
-        each for each in segments if each.public and each.text
-    ]
+from malaprop.text.markup import cut_html
+from malaprop.text.segments import Segment, cut_at
 
 
-@given(SEGMENTS)
-def test_tidy_private_segments_have_public_neighbours(segments: list[Segment]) -> None:
-    tidy = merge_segments(segments)
-    assert all(a.public or b.public for a, b in pairwise(tidy))
+@given(MARKUP_TEXTS, st.booleans())
+def test_private_segments_of_html_have_public_neighbours(text: str, placeholders: bool) -> None:
+    segments = cut_html(text, placeholders=placeholders)
+    assert all(each.text for each in segments)
+    assert all(a.public or b.public for a, b in pairwise(segments))
 
 
 def test_cutting_at_the_ends_leaves_no_empty_segment() -> None:

@@ -270,7 +270,6 @@ class ChunkLayout:
 
 
 def _column(table: Records, column: str, rows: Ids) -> NDArray[Any]:
-    """Look up a column of a table for many rows."""
     # Copied, the column is all in the cache: it is short, but the rows of the table are long.
     values: NDArray[Any] = np.ascontiguousarray(table[column]).take(rows, axis=0)
     return values
@@ -673,7 +672,6 @@ class ChunkCodes(dict[str, int]):
     def _learn_words(
         self, parts: list[OneWord], known: Mapping[str, Treatment], may_join: AbstractSet[str]
     ) -> list[int]:
-        """Learn words with signs before and after them."""
         codes, shapes = list[int](), self._simple_shapes
         for before, word, after in parts:
             word_id, tag, _, mark = known[word]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from html import unescape
 
-from malaprop.text.segments import Segment, is_placeholder, merge_segments
+from malaprop.text.segments import Segment, is_placeholder
 
 # Character references of HTML, such as `&eacute;`, `&#233;` and `&lt;`: decoded as browsers do.
 
@@ -103,7 +103,7 @@ def cut_html(text: str, *, placeholders: bool = False) -> list[Segment]:
             segments += Segment("".join(runs), False), Segment(markup, True, "markup")
             runs.clear()
     segments.append(Segment("".join(runs), False))
-    return merge_segments(segments)
+    return [each for each in segments if each.text]
 
 
 def escape_html(text: str) -> str:

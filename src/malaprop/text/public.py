@@ -260,16 +260,10 @@ def cut_spans(text: str, spans: Iterable[Span]) -> list[Segment]:
     >>> [each.text for each in cut_spans("Ann has flu", [(8, 11), (0, 3)]) if not each.public]
     ['Ann', 'flu']
     """
-    segments: list[Segment] = []
-    end = 0
-    for start, after in _checked(spans, len(text)):
-        if end < start:
-            segments.append(Segment(text[end:start], True, "spans"))
-        segments.append(Segment(text[start:after], False))
-        end = after
-    if end < len(text):
-        segments.append(Segment(text[end:], True, "spans"))
-    return segments
+    return [
+        Segment(text, not private, "" if private else "spans")
+        for text, private, _ in cut_at(text, _checked(spans, len(text)))
+    ]
 
 
 def _checked(spans: Iterable[Span], length: int) -> list[Span]:

@@ -9,7 +9,6 @@ import tomllib
 from collections.abc import Iterable
 from functools import cache
 from itertools import chain
-from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,23 +19,6 @@ class Segment(NamedTuple):
     text: str
     public: bool
     origin: str = ""
-
-
-def merge_segments(segments: Iterable[Segment]) -> list[Segment]:
-    """Leave out empty segments, and join private ones that are neighbours.
-
-    Public neighbours stay apart, because each is counted.
-
-    >>> merge_segments([Segment("a", False), Segment("", True), Segment("b", False)])
-    [Segment(text='ab', public=False, origin='')]
-    """
-    tidy: list[Segment] = []
-    for segment in filter(itemgetter(0), segments):
-        if tidy and not (segment.public or tidy[-1].public):
-            tidy[-1] = Segment(tidy[-1].text + segment.text, False)
-        else:
-            tidy.append(segment)
-    return tidy
 
 
 def cut_at(text: str, pieces: Iterable[tuple[int, int]]) -> list[Segment]:

@@ -182,7 +182,6 @@ def _date_pattern() -> str:
 
 
 def _read_named_date(token: str, _order: DateOrder = "mdy") -> Read:
-    """Read a date with the name of a month."""
     fields: dict[str, str] = {}
     for piece in _NAMED.findall(token):
         if piece[0].isdecimal():

@@ -218,7 +218,6 @@ def _number_pattern(characters: CharacterClasses) -> str:
 
 
 def _read_number(token: str, _order: DateOrder = "mdy") -> Read:
-    """Read a number with the signs beside it."""
     match = _NUMBER.fullmatch(token)
     if match is None:
         raise ValueError("not a number")
@@ -237,7 +236,6 @@ def _read_number(token: str, _order: DateOrder = "mdy") -> Read:
 
 
 def _read_scientific(token: str, _order: DateOrder = "mdy") -> Read:
-    """Read a number in scientific notation."""
     match = _SCIENTIFIC.fullmatch(token)
     if match is None:
         raise ValueError("not in scientific notation")
