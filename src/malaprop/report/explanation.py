@@ -183,7 +183,7 @@ def explain(
     if value:
         channel, write = value.channel, value.form.write
         law = word_law(channel, value.place, rng)
-        about = {"kind": value.form.kind, "mapped": value.rounded, "route": value.channel.unit}
+        about = {"kind": value.form.grid.kind, "mapped": value.rounded, "route": value.channel.unit}
         about |= {"unit": "steps", "success": None, "keeping": None, "beside": not value.alone}
         about["ranges"] = value_ranges(law, _SHARES, write)
     else:

@@ -30,7 +30,6 @@ from malaprop.text.treatment import (
     BoundPolicy,
     Treatment,
 )
-from malaprop.text.word_map import WordMap
 
 _FEW_LETTERS = 1000  # below this, building tables is not worth while
 _WORDS = [tag in WORD_TAGS for tag in ALL_TAGS]
@@ -210,6 +209,7 @@ class TextParser:
 
     def __init__(self, words: Sequence[str], policy: Policy) -> None:
         self._policy = BoundPolicy(words, policy)
+        self.words = self._policy.words
         self._escape = self._policy.pieces.escape if policy.markup and self._policy.pieces else None
         self._writer = Writer(words, self._escape)
         self._spare: list[ChunkCodes] = []
@@ -217,11 +217,6 @@ class TextParser:
     def __getstate__(self) -> dict[str, object]:
         # Chunks are words of the user's texts: they must not leave the process.
         return {**self.__dict__, "_spare": []}
-
-    @property
-    def words(self) -> WordMap:
-        """The map of unknown words."""
-        return self._policy.words
 
     def parse(self, texts: list[str]) -> tuple[Templates, Secrets]:
         """Parse texts; they share one array of ids."""

@@ -68,11 +68,6 @@ class ValueForm(Form):
         """Write the value at this place of the grid."""
 
     @property
-    def kind(self) -> str:
-        """The name of the kind in a guarantee."""
-        return self.grid.kind
-
-    @property
     def unit(self) -> Hashable:
         """What the grid counts: only in equal units is one place of a grid the same value."""
         return None
