@@ -254,7 +254,8 @@ class WordMap:
         read = list(map(self._read, tokens))
         damaged = {route: _repairable(route) for route in read if isinstance(route, str)}
         repairs: dict[str, Route | None] = {}
-        if self._meaning is not None:
+        # The vocabulary is opened at need: it takes some milliseconds.
+        if damaged and self._meaning is not None:
             repairs = self._meaning.repair(set(filter(None, damaged.values())))
         routes = {
             route: repairs.get(letters) or self._nearest(route)
