@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from malaprop import Lexicon
+from malaprop import smoother as module
 from malaprop.lexicon.bigrams import BigramModel
 from malaprop.measure import train_model
-from malaprop.measure.adversaries import context as module
-from malaprop.measure.adversaries.context import beliefs
 from malaprop.privacy.arrays import Floats, Ids
+from malaprop.smoother import BEGINS, FOLLOWS, beliefs
 
 WORDS = ["a", "b", "c", "d", "e"]
 
@@ -41,10 +41,15 @@ def summed(model: BigramModel, candidates: Ids, likely: Floats) -> Floats:
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
+def before(*lengths: int) -> Ids:
+    """Return what stands before each place of texts."""
+    return np.concatenate([[BEGINS, *[FOLLOWS] * (length - 1)] for length in lengths if length])
+
+
 def test_beliefs_are_sums_over_all_texts(model: BigramModel) -> None:
     lengths = np.array([5, 0, 1, 3])
     candidates, likely = places(9)
-    found = beliefs(model, candidates, likely, lengths)
+    found = beliefs(model, candidates, likely, before(*lengths))
     first = 0
     for length in lengths.tolist():
         text = slice(first, first + length)
@@ -56,7 +61,7 @@ def test_beliefs_are_sums_over_all_texts(model: BigramModel) -> None:
 
 def test_a_word_that_stands_alone_has_no_other_context(model: BigramModel) -> None:
     candidates, likely = places(1)
-    found = beliefs(model, candidates, likely, np.array([1]))
+    found = beliefs(model, candidates, likely, before(1))
     expected = model.probabilities(np.full(3, model.start), candidates[0]) * likely[0]
     np.testing.assert_allclose(found[0], expected / expected.sum(), rtol=1e-6)
 
@@ -65,10 +70,10 @@ def test_pieces_of_long_texts_believe_as_the_whole_does(
     model: BigramModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     candidates, likely = places(700)
-    lengths = np.array([650, 50])
+    texts = before(650, 50)
     monkeypatch.setattr(module, "_PIECE", 1000)
-    whole = beliefs(model, candidates, likely, lengths)
+    whole = beliefs(model, candidates, likely, texts)
     monkeypatch.setattr(module, "_PIECE", 40)
-    np.testing.assert_allclose(beliefs(model, candidates, likely, lengths), whole, atol=1e-4)
+    np.testing.assert_allclose(beliefs(model, candidates, likely, texts), whole, atol=1e-4)
     monkeypatch.setattr(module, "_CELLS", 100)  # a batch for each piece
-    np.testing.assert_allclose(beliefs(model, candidates, likely, lengths), whole, atol=1e-4)
+    np.testing.assert_allclose(beliefs(model, candidates, likely, texts), whole, atol=1e-4)
