@@ -10,7 +10,8 @@ from malaprop import smoother as module
 from malaprop.lexicon.bigrams import BigramModel
 from malaprop.measure import train_model
 from malaprop.privacy.arrays import Floats, Ids
-from malaprop.smoother import BEGINS, FOLLOWS, beliefs
+from malaprop.smoother import beliefs
+from malaprop.text.template import BEGINS, FOLLOWS
 
 WORDS = ["a", "b", "c", "d", "e"]
 

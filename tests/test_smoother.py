@@ -11,7 +11,8 @@ from malaprop.lexicon.bigrams import BigramModel, shipped_model
 from malaprop.measure import train_model
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel
-from malaprop.smoother import BEGINS, FOLLOWS, UNKNOWN, Smoother
+from malaprop.smoother import Smoother
+from malaprop.text.template import BEGINS, FOLLOWS, UNKNOWN
 
 WORDS = ("the", "cat", "cow", "sat", "set", "mat", "on", "in")
 TEXTS = ["the cat sat on the mat", "the cow sat in the mat", "cat on mat", "the cat set in"]

@@ -9,7 +9,7 @@ from typing import Any, Unpack, overload
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.draws import SlotDraws
+from malaprop.draws import DrawnSlots, SlotDraws
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.arrays import Ids
 from malaprop.privacy.best_guess import BestGuess, KeptShare, best_guess_of, kept_share
@@ -30,9 +30,11 @@ from malaprop.release import (
     common_words,
     count_repeats,
     of_length,
+    smoothed_by,
     text_guarantee,
     with_values,
 )
+from malaprop.smoother import smoother_for
 from malaprop.text.kinds import ValueForm
 from malaprop.text.kinds.grammar import read_value, split_values
 from malaprop.text.missing import MaybeText, is_missing, map_non_null
@@ -81,7 +83,8 @@ class Privatizer:
     and `dates` say how long a step is and how 03/04/2023 is read. See docs/kinds.md.
 
     `repeat` is `fresh` or `document`: whether equal words of a text share one draw. `keep` and
-    `markup` declare words, placeholders and tags public: see docs/public-pieces.md.
+    `markup` declare words, placeholders and tags public: see docs/public-pieces.md. `readable`
+    smooths what was drawn by public bigrams: see docs/smoothing.md.
 
     `Privatizer(epsilon=1.5)` alone is `Balanced` on the word graph of `english`. Lexicon and
     mechanism can be given by name, `Privatizer("english", "tem", epsilon=1.5)`; a mechanism with
@@ -120,7 +123,10 @@ class Privatizer:
         self._policy = policy.with_chosen_kinds(self._channel.guarantee)
         self._parser = TextParser(lexicon.words, self._policy)
         self._slots = SlotDraws(self._channel, self._policy)
+        self._smoother = smoother_for(self._channel, self._policy.readable)
         self._promise = with_values(self._channel.guarantee, self._policy)
+        if self._smoother is not None:
+            self._promise = smoothed_by(self._promise, self._smoother.model.fingerprint)
         self._guarantee = text_guarantee(self._promise, self._policy)
         # Most texts have as many words as another one.
         self._guarantee_for = lru_cache(maxsize=1024)(partial(of_length, self._guarantee))
@@ -279,8 +285,7 @@ class Privatizer:
 
         def private(there: list[str]) -> list[str]:
             templates, secrets = self._parser.parse(there)
-            drawn = self._slots.draw(templates, secrets, self._rng)
-            return templates.fill(drawn.words, drawn.values)
+            return self._texts(templates, self._slots.draw(templates, secrets, self._rng))
 
         return map_non_null(texts, "texts", private)
 
@@ -296,7 +301,7 @@ class Privatizer:
         words = np.where(templates.typed, -1, secrets.ids)
         repeats = count_repeats(words, templates.slot_counts, self._common)
         drawn = self._slots.draw(templates, secrets, self._rng)
-        return templates.fill(drawn.words, drawn.values), secrets.tallies.total() | repeats
+        return self._texts(templates, drawn), secrets.tallies.total() | repeats
 
     def word_draws(self, texts: Iterable[str]) -> WordDraws:
         """Draw for the words of several texts; return the secret words beside the drawn ones.
@@ -328,17 +333,37 @@ class Privatizer:
         self, templates: Templates, secrets: Secrets, guarantee_for: Callable[[int], Guarantee]
     ) -> list[Release]:
         drawn = self._slots.draw(templates, secrets, self._rng)
-        texts = templates.fill(drawn.words, drawn.values)
+        texts = self._texts(templates, drawn)
+        raw = templates.fill(drawn.words, drawn.values) if self._smoother else texts
         return [
             Release(
                 text=text,
+                drawn=as_drawn,
                 guarantee=guarantee_for(draws),
                 counts=counts,
                 randomness=self.randomness,
                 **{name: fact.copy() for name, fact in self._facts.items()},
             )
-            for text, draws, counts in zip(texts, drawn.draws, secrets.tallies.each(), strict=True)
+            for text, as_drawn, draws, counts in zip(
+                texts, raw, drawn.draws, secrets.tallies.each(), strict=True
+            )
         ]
+
+    def _texts(self, templates: Templates, drawn: DrawnSlots) -> list[str]:
+        """Write drawn words and values into templates; smooth the words if they are to be readable.
+
+        From here on, nothing is secret.
+        """
+        words = drawn.words
+        if self._smoother is not None:
+            places = np.flatnonzero(~templates.typed)
+            texts = None
+            if self._policy.repeat == "document":
+                counts = templates.slot_counts
+                texts = np.repeat(np.arange(len(counts)), counts)[places]
+            words = words.copy()
+            words[places] = self._smoother.smooth(words[places], templates.before()[places], texts)
+        return templates.fill(words, drawn.values)
 
 
 def _revived(chosen: Chosen, options: tuple[tuple[str, Any], ...], rng: Generator) -> Privatizer:

@@ -166,6 +166,11 @@ def _shown(policy: Policy, spans: bool) -> list[str]:
     return shown
 
 
+def smoothed_by(guarantee: Guarantee, model: str) -> Guarantee:
+    """Name the model that smooths the texts, by its fingerprint, among what is public."""
+    return replace(guarantee, public=(*guarantee.public, f"the bigrams {model[:16]} that smooth"))
+
+
 _FLOATS = "float64; "  # how the arithmetic of words and of values begins
 
 
@@ -233,6 +238,8 @@ class Release:
 
     text: str
     """The private text."""
+    drawn: str
+    """The private text as it was drawn: the same, unless it was made readable."""
     guarantee: Guarantee
     """What is promised for the whole text."""
     counts: Mapping[str, int] = field(repr=False)
@@ -255,6 +262,7 @@ class Release:
         """Return the release as plain values for JSON."""
         return {
             "text": self.text,
+            **({"drawn": self.drawn} if self.drawn != self.text else {}),
             "guarantee": self.guarantee.to_dict(),
             "warnings": list(self.warnings),
             "counts": {name: self.counts[name] for name in VISIBLE if name in self.counts},

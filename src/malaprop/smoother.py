@@ -18,14 +18,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from malaprop.lexicon.bigrams import BigramModel
+from malaprop.lexicon.bigrams import BigramModel, open_model, shipped_model
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel, LawChannel
+from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.likelihoods import likelihoods_of
 from malaprop.privacy.randomness import seeded_rng
-
-FOLLOWS, BEGINS, UNKNOWN = 0, 1, 2
-"""What stands before a word: another word, the start of a sentence, or anything else."""
+from malaprop.text.template import BEGINS, FOLLOWS, UNKNOWN
 
 CANDIDATES: Final = 16
 """Words that are considered behind each output."""
@@ -162,6 +161,20 @@ class Smoother:
             gains = similar[rows, best] - similar[rows, self._own[outputs]]
             chosen[some] = np.where(gains >= self._gain, self._words[outputs, best], outputs)
         return chosen
+
+
+def smoother_for(channel: Channel, readable: bool | str) -> Smoother | None:
+    """Return what makes texts readable: by the model that ships, or one in a folder, if at all."""
+    if readable is False:
+        return None
+    model = shipped_model(channel.lexicon) if readable is True else open_model(readable)
+    if model is None:
+        raise ParameterError(
+            "`readable` needs a bigram model of the lexicon, and only english comes with one: "
+            "train one on public text with  malaprop lm train CORPUS -o MODEL --lexicon NAME  and "
+            "name its folder."
+        )
+    return Smoother(channel, model)
 
 
 def beliefs(

@@ -224,7 +224,7 @@ class ChunkLayout:
 
     def fill(self, writer: Writer, drawn: Ids, values: Sequence[str] = ()) -> list[str]:
         """Return the texts with drawn words and written values in their slots."""
-        starts, apart = self._boundaries()
+        starts, apart = self.boundaries
         counts = self._of_chunks("pieces")
         next_pieces = np.cumsum(counts)
         rows = _rows(self._of_chunks("first_piece"), counts, next_pieces)
@@ -244,8 +244,9 @@ class ChunkLayout:
         """Look up a column of the table of looks for each chunk."""
         return _column(self._tables.looks, column, self._looks)
 
-    def _boundaries(self) -> tuple[Flags, Flags]:
-        """Return which slots start a sentence, and which have more than whitespace before them.
+    @cached_property
+    def boundaries(self) -> tuple[Flags, Flags]:
+        """Which slots start a sentence, and which have more than whitespace before them.
 
         Either may be due to the slot's own chunk, to that of the slot before, or to one between.
         """

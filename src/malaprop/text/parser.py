@@ -18,7 +18,17 @@ from malaprop.text.kinds import Form
 from malaprop.text.policy import Policy
 from malaprop.text.public import Span, cut_spans
 from malaprop.text.segments import Segment
-from malaprop.text.template import VALUE, Flags, Template, Writer, lay_out, mark_of
+from malaprop.text.template import (
+    BEGINS,
+    FOLLOWS,
+    UNKNOWN,
+    VALUE,
+    Flags,
+    Template,
+    Writer,
+    lay_out,
+    mark_of,
+)
 from malaprop.text.treatment import (
     ALL_TAGS,
     DRAWN_TAGS,
@@ -77,6 +87,24 @@ class Templates:
             self.typed = np.empty(len(by_token), dtype=np.bool_)
             self.typed[by_token], self.typed[~by_token] = typed, chunks.typed
             self.forms = _interleaved(by_token[self.typed], self.forms, chunks.forms)
+
+    def before(self) -> Ids:
+        """Return what stands before each slot: `FOLLOWS`, `BEGINS` or `UNKNOWN`."""
+        before = np.full(len(self.typed), FOLLOWS)
+        firsts = (np.cumsum(self.slot_counts) - self.slot_counts).tolist()
+        by_token = range(len(self.slot_counts))
+        if self._chunks is not None:
+            by_token = [] if self._awkward is None else np.flatnonzero(self._awkward).tolist()
+            owned = np.repeat(self._awkward, self.slot_counts) if len(by_token) else False
+            before[np.broadcast_to(~np.asarray(owned), before.shape)] = self._chunks.boundaries[0]
+        for template, number in zip(self._texts, by_token, strict=True):
+            first = firsts[number]
+            shown = [slot for slot in template.apart if any(map(str.isalnum, template.gaps[slot]))]
+            before[[first + slot for slot in shown]] = UNKNOWN
+            before[[first + slot for slot in template.starts]] = BEGINS
+        before[1:][self.typed[:-1] & (before[1:] == FOLLOWS)] = UNKNOWN
+        before[[n for n, count in zip(firsts, self.slot_counts, strict=True) if count]] = BEGINS
+        return before
 
     def fill(self, drawn: Ids, values: Sequence[str] = ()) -> list[str]:
         """Return the texts with the words of the drawn ids and written values in their slots.

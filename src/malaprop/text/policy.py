@@ -43,6 +43,7 @@ class TextOptions(TypedDict, total=False):
     repeat: Repeat
     keep: str | Sequence[str]
     markup: Markup | None
+    readable: bool | str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +61,9 @@ class Policy:
     `keep` and `markup` declare parts of texts public: a list of words and phrases, with or without
     `"placeholders"`, or `"placeholders"` alone; and the tags of `html`.
 
+    With `readable`, drawn words are smoothed by public bigrams: those that ship with `english`, or
+    those in a folder that it names. That is post-processing, and changes no guarantee.
+
     >>> Policy(unknown="mask", kinds="words").to_dict()  # doctest: +NORMALIZE_WHITESPACE
     {'unknown': 'mask', 'punctuation': 'keep', 'placeholder': '[masked]', 'kinds': 'words',
      'repeat': 'fresh'}
@@ -75,6 +79,7 @@ class Policy:
     repeat: Repeat = "fresh"
     keep: str | Sequence[str] = ()
     markup: Markup | None = None
+    readable: bool | str = False
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
@@ -87,6 +92,11 @@ class Policy:
         _require_placeholder(self.placeholder)
         _require_epsilon(self.kind_epsilon)
         checked_markup(self.markup)
+        if not isinstance(self.readable, bool | str) or self.readable == "":
+            raise ParameterError(
+                "The `readable` parameter must be True, False, or the folder of a bigram model. "
+                f"Got {self.readable!r}."
+            )
         object.__setattr__(self, "keep", tuple(sorted(entries_of(self.keep))))
         if not isinstance(self.steps, StepSizes):  # hashable, and every step is checked
             object.__setattr__(self, "steps", StepSizes(self.steps))
@@ -123,6 +133,8 @@ class Policy:
         hidden = _OF_VALUES if self.kinds == "words" else ()
         for name in (*hidden, "keep", "markup"):
             del plain[name]
+        if not self.readable:
+            del plain["readable"]
         if len(self.keep) > _MOST_LISTED:  # how long the list is, and what tells it from others
             digest = sha256("\n".join(self.keep).encode("utf-8", "surrogatepass")).hexdigest()
             plain["keep"] = {"entries": len(self.keep), "sha256": digest}

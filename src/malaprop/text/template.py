@@ -225,6 +225,8 @@ def merged(gap: Sequence[Part]) -> str:
 _NOT_YET = -1  # in place of what is not yet known of a word
 VALUE = -1
 """In place of the id of a word, where a value is drawn."""
+FOLLOWS, BEGINS, UNKNOWN = 0, 1, 2
+"""What stands before a slot: another slot for a word, the start of a sentence, anything else."""
 
 
 class Writer:

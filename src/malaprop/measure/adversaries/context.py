@@ -9,7 +9,8 @@ from malaprop.measure.adversaries.words import CANDIDATES, Seen, WordAttack
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.likelihoods import Candidates
-from malaprop.smoother import BEGINS, FOLLOWS, Beliefs, beliefs
+from malaprop.smoother import Beliefs, beliefs
+from malaprop.text.template import BEGINS, FOLLOWS
 
 
 @dataclass(frozen=True, kw_only=True)
