@@ -193,7 +193,9 @@ def speech_pairs(source: Path, index: dict[str, int], size: int) -> Pairs:
     names = content[at + 4 :].decode("utf-8", "replace").split("\0")  # their length stands before
     ids = np.array([index.get(name, -1) for name in names[: counts[0]]], dtype=np.int64)
     base = np.log(1.0001)
-    tails = np.repeat(np.arange(counts[0]), np.diff(singles["first"].astype(np.int64)))
+    tails = np.repeat(
+        np.arange(counts[0]), np.diff(singles["first"].astype(np.int64)).astype(np.int64)
+    )
     heads, codes = heads[: len(tails)], codes[: len(tails)]
     beyond = np.exp(logs[codes].astype(np.float64) * base) - np.exp(
         (singles["back_off"][heads].astype(np.float64) + singles["log"][tails]) * base

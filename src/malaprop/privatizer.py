@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
-from typing import Any, Unpack, overload
+from typing import Any, Unpack, cast, overload
 
 import numpy as np
 from numpy.random import Generator
@@ -34,7 +34,7 @@ from malaprop.release import (
     text_guarantee,
     with_values,
 )
-from malaprop.smoother import smoother_for
+from malaprop.smoother import Smoother, smoother_for
 from malaprop.text.kinds import ValueForm
 from malaprop.text.kinds.grammar import read_value, split_values
 from malaprop.text.missing import MaybeText, is_missing, map_non_null
@@ -123,7 +123,7 @@ class Privatizer:
         self._policy = policy.with_chosen_kinds(self._channel.guarantee)
         self._parser = TextParser(lexicon.words, self._policy)
         self._slots = SlotDraws(self._channel, self._policy)
-        self._smoother = smoother_for(self._channel, self._policy.readable)
+        self._smoother = smoother_for(self._channel, lexicon, self._policy.readable)
         self._promise = with_values(self._channel.guarantee, self._policy)
         if self._smoother is not None:
             self._promise = smoothed_by(self._promise, self._smoother.model.fingerprint)
@@ -303,6 +303,30 @@ class Privatizer:
         drawn = self._slots.draw(templates, secrets, self._rng)
         return self._texts(templates, drawn), secrets.tallies.total() | repeats
 
+    def smoothed(self, texts: Iterable[str]) -> list[str]:
+        """Return private texts, as they were drawn, in a readable form; nothing is drawn.
+
+        That is what a reader does with texts that this privatizer, or one like it, released as
+        drawn. It needs `readable`. What is no word of the lexicon is left as it is.
+
+        >>> Privatizer(epsilon=1.5, readable=True).smoothed(["Hers urine shocks becomes higher."])
+        ['Her blood pressure is higher.']
+        """
+        return self.smooth_batch(texts)[0]
+
+    def smooth_batch(self, texts: Iterable[str]) -> tuple[list[str], dict[str, int]]:
+        """Return `smoothed` texts, and how many words were looked at, changed and left alone."""
+        if self._smoother is None:
+            raise ParameterError("`smoothed` needs a privatizer that was made with `readable`.")
+        texts = list(several_texts(texts, "smoothed"))
+        for text in texts:
+            require_text(text)
+        templates, released = self._parser.parse_released(texts)
+        words = self._smoothed(templates, released.ids)
+        changed = int((words != released.ids).sum())
+        left = released.tallies.total()["kept"]
+        return templates.fill(words), {"words": len(words), "changed": changed, "left": left}
+
     def word_draws(self, texts: Iterable[str]) -> WordDraws:
         """Draw for the words of several texts; return the secret words beside the drawn ones.
 
@@ -354,16 +378,19 @@ class Privatizer:
 
         From here on, nothing is secret.
         """
-        words = drawn.words
-        if self._smoother is not None:
-            places = np.flatnonzero(~templates.typed)
-            texts = None
-            if self._policy.repeat == "document":
-                counts = templates.slot_counts
-                texts = np.repeat(np.arange(len(counts)), counts)[places]
-            words = words.copy()
-            words[places] = self._smoother.smooth(words[places], templates.before()[places], texts)
+        words = drawn.words if self._smoother is None else self._smoothed(templates, drawn.words)
         return templates.fill(words, drawn.values)
+
+    def _smoothed(self, templates: Templates, words: Ids) -> Ids:
+        """Return the smoothed words of all slots, given those that were drawn."""
+        smoother, places = cast(Smoother, self._smoother), np.flatnonzero(~templates.typed)
+        texts = None
+        if self._policy.repeat == "document":
+            counts = templates.slot_counts
+            texts = np.repeat(np.arange(len(counts)), counts)[places]
+        words = words.copy()
+        words[places] = smoother.smooth(words[places], templates.before()[places], texts)
+        return words
 
 
 def _revived(chosen: Chosen, options: tuple[tuple[str, Any], ...], rng: Generator) -> Privatizer:

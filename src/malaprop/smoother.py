@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.lexicon.bigrams import BigramModel, open_model, shipped_model
+from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel, LawChannel
 from malaprop.privacy.errors import ParameterError
@@ -35,6 +36,7 @@ GAIN: Final = 0.02
 
 _PIECE = 256  # words of a long chain at a time,
 _MARGIN = 16  # and words before and behind them that are read, too: context fades within a few
+_PIECES = ("start", "stop", "first", "after", "kind")
 _CELLS = 3 << 19  # pairs of candidates at a time: they stay in a processor's cache
 _OUTPUTS = 1024  # outputs whose candidates are found together
 _PLACES = 8192  # places whose words are chosen together
@@ -77,7 +79,7 @@ class Smoother:
         self._log_prior = np.log((1.0 - flat) * model.prior + flat / size)
         # All zeros: memory is used for the outputs that occur, and not for others.
         self._found = np.zeros(size, dtype=np.bool_)
-        self._words = np.zeros((size, count), dtype=np.int32)
+        self._words: NDArray[Any] = np.zeros((size, count), dtype=np.int32)
         self._likely = np.zeros((size, count), dtype=np.float32)
         self._cosines = np.zeros((size, count, count), dtype=np.float32)
         self._own = np.zeros(size, dtype=np.int64)
@@ -163,11 +165,11 @@ class Smoother:
         return chosen
 
 
-def smoother_for(channel: Channel, readable: bool | str) -> Smoother | None:
+def smoother_for(channel: Channel, lexicon: Lexicon, readable: bool | str) -> Smoother | None:
     """Return what makes texts readable: by the model that ships, or one in a folder, if at all."""
     if readable is False:
         return None
-    model = shipped_model(channel.lexicon) if readable is True else open_model(readable)
+    model = shipped_model(lexicon) if readable is True else open_model(readable)
     if model is None:
         raise ParameterError(
             "`readable` needs a bigram model of the lexicon, and only english comes with one: "
@@ -179,7 +181,7 @@ def smoother_for(channel: Channel, readable: bool | str) -> Smoother | None:
 
 def beliefs(
     model: BigramModel,
-    candidates: Ids,
+    candidates: NDArray[Any],
     likely: NDArray[Any],
     before: NDArray[Any],
     *,
@@ -266,8 +268,11 @@ def _pieces(before: NDArray[Any]) -> NDArray[Any]:
     first = start + _PIECE * (number - np.repeat(np.cumsum(counts) - counts, counts))
     after, read = np.minimum(first + _PIECE, end), np.maximum(first - _MARGIN, start)
     kind = np.where(read == start, before[start], UNKNOWN)
+    pieces = np.empty(len(first), dtype=[(name, np.int64) for name in _PIECES])
     columns = (read, np.minimum(after + _MARGIN, end), first, after, kind)
-    return np.rec.fromarrays(columns, names="start, stop, first, after, kind")
+    for name, column in zip(_PIECES, columns, strict=True):
+        pieces[name] = column
+    return pieces
 
 
 def _dot(first: Beliefs, second: Beliefs) -> Beliefs:

@@ -84,7 +84,7 @@ def test_a_table_of_pairs_is_a_dictionary(
     seconds = np.array([pair[1] for pair in listed], dtype=np.int64)
     places, kept = find_places(firsts, seconds, size)
     assert kept.sum() >= 0.9 * len(listed)
-    values = rounded(np.arange(1, len(listed) + 1))
+    values = rounded(np.arange(1.0, len(listed) + 1.0))
     listed = [pair for pair, there in zip(listed, kept, strict=True) if there]
     known = dict(zip(listed, values[kept].tolist(), strict=True))
     table = PairTable(places, firsts[kept], seconds[kept], values[kept], size)

@@ -17,6 +17,7 @@ from malaprop.cli import (
     lm,
     privatize,
     reproduce,
+    smooth,
     stats,
     vectors,
 )
@@ -32,6 +33,7 @@ app = App(
 )
 for _name, _command, _about in (
     ("privatize", privatize.privatize, "Privatize files of text, or standard input."),
+    ("smooth", smooth.smooth, "Make private texts readable, at the reader's side."),
     ("explain", explain.explain, "Show what a word may become, and what that gives away."),
     ("audit", audit.audit, "Check a guarantee on all pairs of words, exactly."),
     ("stats", stats.stats, "Show statistics of single words under a mechanism."),

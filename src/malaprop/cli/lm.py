@@ -1,5 +1,6 @@
-"""`malaprop lm`: bigram models of public text, for attacks with context."""
+"""`malaprop lm`: bigram models of public text, for attacks with context and for smoothing."""
 
+import hashlib
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,10 @@ from malaprop.cli.terminal import bar, say
 from malaprop.privacy.errors import printable
 
 # With a callback, it stays a group, though it has one command.
-app = cli.App(help="Train models of public text, for attacks with context.", callback=lambda: None)
+app = cli.App(
+    help="Train models of public text, for attacks with context and smoothing.",
+    callback=lambda: None,
+)
 
 
 @app.command(short_help="Train a bigram model on a public corpus.")
@@ -26,9 +30,9 @@ def train(
 ) -> None:
     """Train a bigram model: count the words and the pairs of words of a public corpus.
 
-    The corpus must be public, and must not contain the texts that will be attacked: the model holds
-    its counts. In a .txt file, each line is a text. Words are mapped to the lexicon's, as they are
-    before they are protected.
+    The corpus must be public, and must not contain the texts that will be attacked or smoothed: the
+    model holds its counts. In a .txt file, each line is a text. Words are mapped to the lexicon's,
+    as they are before they are protected.
     """
     from malaprop.files.texts import read_texts
     from malaprop.lexicon.bigrams import check_model_folder
@@ -40,9 +44,17 @@ def train(
         texts = read_texts(
             corpus, columns=column or (), format=format_, encoding=encoding, progress=progress.to
         )
-        sources = {printable(Path(path).name)[:200]: "a corpus" for path in corpus}
+        sources = {printable(Path(path).name)[:200]: _digest(path) for path in corpus}
         model = train_model(texts, Lexicon.open(lexicon), sources=sources)
     save_model(model, output, force=force)
     say(f"words        {int(model.unigrams.sum()):,} of the corpus")
     say(f"pairs        {len(model.counts):,} different ones")
     say(f"fingerprint  {model.fingerprint}")
+
+
+def _digest(path: str) -> str:
+    """Return the SHA-256 of a corpus: a run refuses a model that was trained on its input."""
+    if path == cli.PIPE:
+        return "a pipe"
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -222,6 +222,22 @@ KeptWords = Annotated[
 KeepFile = Annotated[
     Path | None, option("--keep-file FILE", "More words and phrases to keep, one on each line.")
 ]
+Readable = Annotated[
+    bool,
+    typer.Option(
+        "--readable/--as-drawn",
+        help="Smooth what was drawn by public bigrams, so that it reads like English; the "
+        "guarantee stays. Or leave it as it was drawn.",
+    ),
+]
+Model = Annotated[
+    Path | None,
+    option(
+        "--model FOLDER",
+        "A bigram model to smooth with, as malaprop lm train writes it from public text; by "
+        "default the one that comes with english.",
+    ),
+]
 MarkupChoice = Annotated[
     Literal["html"] | None,
     option(

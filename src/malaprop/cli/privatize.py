@@ -68,6 +68,8 @@ def privatize(
     keep: cli.KeptWords = None,
     keep_file: cli.KeepFile = None,
     markup: cli.MarkupChoice = None,
+    readable: cli.Readable = False,
+    model: cli.Model = None,
     report: Annotated[
         Path | None,
         option(
@@ -92,7 +94,8 @@ def privatize(
 
     Every word is replaced by one that the mechanism draws. Numbers, dates and times become others
     of their kind, and identifiers and addresses are made up (see --kinds). Other columns stay as
-    they are, and so do punctuation and spacing, unless you drop them. Capitals are rebuilt. The
+    they are, and so do punctuation and spacing, unless you drop them. Capitals are rebuilt. With
+    --readable, drawn words become those that English expects: fluent, but not always right. The
     output gets its name only when it is complete. Resume an interrupted run with --resume. Three
     lines on stderr say what is promised and what stays visible; --report writes the whole report,
     and -v shows it.
@@ -112,6 +115,7 @@ def privatize(
         repeat=repeat,
         keep=cli.kept_words(keep, keep_file),
         markup=markup,
+        readable=str(model) if model else readable,
     )
     chosen, columns = cli.make_mechanism(mechanism, epsilon, param), tuple(column or ())
     if engine == "spark":

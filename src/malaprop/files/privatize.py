@@ -1,5 +1,6 @@
 """Files in, private files out: the call behind `malaprop privatize`."""
 
+import hashlib
 import json
 import os
 from collections import Counter
@@ -39,6 +40,7 @@ from malaprop.files.run import (
 )
 from malaprop.files.staging import check_output
 from malaprop.files.workers import BatchDraw, Item, WorkerPool, available_cores, draw_all
+from malaprop.lexicon.bigrams import open_model
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.mechanism import Mechanism
@@ -146,6 +148,8 @@ def privatize_files(
     )
     clock, listener = Clock(command), progress or ignore
     sources, target = _paths(inputs), os.fspath(output)
+    if isinstance(policy.readable, str):
+        _check_corpus(policy.readable, sources)
     page = None if report is None else report_path(Path(report))
     with folder_for(sources, target):
         jobs = plan_jobs(sources, target, format, layout)
@@ -180,6 +184,21 @@ def _profile(privatizer: Privatizer, page: Path, listener: Listener) -> "Profile
 
     listener(RunProgress(stage="preparing", note="computing the figures of the page"))
     return profile_of(privatizer.mechanism, privatizer.lexicon)
+
+
+def _check_corpus(model: str, sources: Sequence[str]) -> None:
+    """Refuse to smooth by a model that was trained on an input: it would restore the text."""
+    known = set(open_model(model).sources.values())
+    for source in sources:
+        if not Path(source).is_file():
+            continue
+        with Path(source).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest in known:
+            raise ParameterError(
+                f"the model {model} was trained on {source}: smoothing would restore the text. "
+                "Train it on another corpus, which must be public"
+            )
 
 
 def _paths(inputs: StrPath | Sequence[StrPath]) -> list[str]:

@@ -71,9 +71,10 @@ class PairTable:
         self._places, self._seconds = places.astype(np.uint32), _spread(size) & self._mask
         self._short = size < 1 << 16
         slot, half = (np.uint32, 16) if self._short else (np.uint64, 32)
-        self._half, self._tags = slot(half), np.arange(1, size + 1, dtype=slot)
-        self._low = slot((1 << half) - 1)
-        packed = values.view(np.uint32).astype(slot)
+        self._half: Any = slot(half)
+        self._tags: NDArray[Any] = np.arange(1, size + 1, dtype=slot)
+        self._low: Any = slot((1 << half) - 1)
+        packed: Any = values.view(np.uint32).astype(slot)
         if not self._short:
             packed <<= self._half
         slots = (self._places[firsts] + self._seconds[seconds]) & self._mask
@@ -84,12 +85,12 @@ class PairTable:
         """Return the value of each pair; the arrays are broadcast against each other."""
         slots = self._places[firsts] + self._seconds[seconds]
         slots &= self._mask
-        found = self._table.take(slots)
+        found: Any = self._table.take(slots)
         found ^= self._tags[seconds]  # where the tag is this word, nothing is left of it
         missing = (found & self._low) != 0
         if not self._short:
             found = (found >> self._half).astype(np.uint32)
-        values = found.view(np.float32)
+        values: Values = found.view(np.float32)
         values[missing] = 0.0
         return values
 

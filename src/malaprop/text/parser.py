@@ -21,17 +21,20 @@ from malaprop.text.segments import Segment
 from malaprop.text.template import (
     BEGINS,
     FOLLOWS,
+    PUBLIC_MARK,
     UNKNOWN,
     VALUE,
     Flags,
     Template,
     Writer,
     lay_out,
+    mark,
     mark_of,
 )
 from malaprop.text.treatment import (
     ALL_TAGS,
     DRAWN_TAGS,
+    IN_LEXICON,
     LEFT_OUT,
     PUBLIC_TAGS,
     SIGN_TAG,
@@ -92,12 +95,12 @@ class Templates:
         """Return what stands before each slot: `FOLLOWS`, `BEGINS` or `UNKNOWN`."""
         before = np.full(len(self.typed), FOLLOWS)
         firsts = (np.cumsum(self.slot_counts) - self.slot_counts).tolist()
-        by_token = range(len(self.slot_counts))
+        by_token = np.full(len(self.slot_counts), self._chunks is None)
+        if self._awkward is not None:
+            by_token = self._awkward
         if self._chunks is not None:
-            by_token = [] if self._awkward is None else np.flatnonzero(self._awkward).tolist()
-            owned = np.repeat(self._awkward, self.slot_counts) if len(by_token) else False
-            before[np.broadcast_to(~np.asarray(owned), before.shape)] = self._chunks.boundaries[0]
-        for template, number in zip(self._texts, by_token, strict=True):
+            before[~np.repeat(by_token, self.slot_counts)] = self._chunks.boundaries[0]
+        for template, number in zip(self._texts, np.flatnonzero(by_token).tolist(), strict=True):
             first = firsts[number]
             shown = [slot for slot in template.apart if any(map(str.isalnum, template.gaps[slot]))]
             before[[first + slot for slot in shown]] = UNKNOWN
@@ -283,6 +286,10 @@ class TextParser:
             segments = [s for each in segments for s in ([each] if each.public else cut(each.text))]
         return self._together([self._laid_out(segments)])
 
+    def parse_released(self, texts: Iterable[str]) -> tuple[Templates, Secrets]:
+        """Parse private texts: the lexicon's words are slots, all else is shown as it is."""
+        return self._together([self._laid_out(self._cut(text), released=True) for text in texts])
+
     def _by_token(self, texts: Iterable[str]) -> tuple[Templates, Secrets]:
         return self._together(list(map(self._parsed, texts)))
 
@@ -293,16 +300,26 @@ class TextParser:
         return templates, Secrets(_ids(parsed), tallies)
 
     def _parsed(self, text: str) -> _ParsedText:
-        pieces = self._policy.pieces
-        return self._laid_out([Segment(text, False)] if pieces is None else pieces.cut(text))
+        return self._laid_out(self._cut(text))
 
-    def _laid_out(self, segments: Iterable[Segment]) -> _ParsedText:
+    def _cut(self, text: str) -> Sequence[Segment]:
+        pieces = self._policy.pieces
+        return [Segment(text, False)] if pieces is None else pieces.cut(text)
+
+    def _laid_out(self, segments: Iterable[Segment], *, released: bool = False) -> _ParsedText:
         """Parse each private segment by itself, and lay out all of them as one text."""
         treatments: list[Treatment] = []
         for each in segments:
             if each.public:
                 tag = PUBLIC_TAGS[each.origin]
                 treatments.append(Treatment(-1, tag, each.text, mark_of(each)))
+            elif released:
+                tokens = list(self._policy.cut(each.text))
+                found = zip(tokens, self._policy.treat_all(tokens), strict=True)
+                treatments += [
+                    treatment if treatment.tag == IN_LEXICON else _as_it_is(token)
+                    for token, treatment in found
+                ]
             else:
                 treatments += self._policy.treat_all(self._policy.cut(each.text))
         ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 4
@@ -311,6 +328,14 @@ class TextParser:
         punctuation, escape = self._policy.policy.punctuation, self._escape or str
         template = lay_out(shown, "".join(marks), punctuation, escape)
         return _ParsedText(template, tuple(i for i in ids if i >= 0), tags)
+
+
+def _as_it_is(token: str) -> Treatment:
+    """Show a token of a private text, without a space of our own beside it."""
+    sign = mark(token)
+    return Treatment(
+        -1, "kept" if sign == "k" else SIGN_TAG, token, PUBLIC_MARK if sign == "k" else sign
+    )
 
 
 def _ids(parsed: Iterable[_ParsedText]) -> Ids:

@@ -1,0 +1,117 @@
+"""`malaprop smooth`: private texts, as they were drawn, in a readable form."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from malaprop.cli import options as cli
+from malaprop.cli.options import argument, option
+from malaprop.cli.terminal import bar, say
+from malaprop.privacy.errors import ParameterError
+
+
+def smooth(
+    source: Annotated[str, argument("PRIVATE", "A file of private texts, or - for a pipe.")],
+    output: Annotated[
+        str, option("--output -o BETTER", "The readable file, or - for standard output.")
+    ],
+    epsilon: Annotated[
+        str | None, option("--epsilon -e NUMBER", "The ε with which the texts were drawn.")
+    ] = None,
+    mechanism: cli.MechanismName = cli.DEFAULT,
+    param: cli.Parameters = None,
+    lexicon: cli.LexiconName = "english",
+    column: cli.TextColumns = None,
+    format_: cli.FormatName = None,
+    delimiter: Annotated[str | None, option("SIGN", "What separates the fields of a .csv.")] = None,
+    encoding: cli.Encoding = "utf-8",
+    repeat: Annotated[
+        Literal["fresh", "document"],
+        option("fresh|document", "Whether equal words of a text shared one draw."),
+    ] = "fresh",
+    markup: cli.MarkupChoice = None,
+    model: cli.Model = None,
+    from_report: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "The JSON report of the run that drew the texts: it names ε, mechanism, lexicon, "
+            "columns and what was public.",
+        ),
+    ] = None,
+    force: cli.Force = False,
+    quiet: cli.Quiet = False,
+) -> None:
+    """Make private texts readable: words become those that public English expects.
+
+    It reads what was released as drawn, and public tables, so the guarantee stays what it is. What
+    comes out reads better and is nearer to the original on average, but fluent text can be wrong:
+    do not take a sentence for what somebody wrote. Words that are not in the lexicon stay.
+    """
+    from malaprop.files.smooth import smooth_file
+    from malaprop.privatizer import Privatizer
+
+    if (epsilon is None) == (from_report is None):
+        raise ParameterError("how were the texts drawn? Name --epsilon, or --from-report FILE")
+    options: dict[str, Any] = {"repeat": repeat, "markup": markup}
+    if from_report is None:
+        made = cli.make_mechanism(mechanism, str(epsilon), param)
+    else:
+        told = _report(from_report)
+        made, lexicon, options = told["mechanism"], told["lexicon"], told["options"]
+        column = column or told["columns"]
+    privatizer = Privatizer(
+        lexicon, made, readable=str(model) if model else True, unknown="mask", **options
+    )
+    with bar("smoothing") as progress:
+        counts = smooth_file(
+            source,
+            output,
+            privatizer,
+            columns=column or (),
+            format=format_,
+            delimiter=delimiter,
+            encoding=encoding,
+            force=force,
+            progress=progress.to,
+        )
+    if not quiet:
+        say(
+            f"{counts['changed']:,} of {counts['words']:,} words changed; {counts['left']:,} that "
+            "are no words of the lexicon, or values, were left alone",
+            err=True,
+        )
+        say(
+            "The text is fluent even where it is wrong: it shows what an observer could infer.",
+            err=True,
+        )
+
+
+def _report(path: Path) -> dict[str, Any]:
+    """Return what a report says of a run: the mechanism, the lexicon, the columns and options."""
+    from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.mechanisms import mechanism_named
+
+    try:
+        told = json.loads(path.read_text("utf-8"))
+        values, policy = dict(told["mechanism"]), told["policy"]
+        kind, lexicon = mechanism_named(values.pop("name")), Lexicon.open(told["lexicon"]["name"])
+        columns = list(
+            dict.fromkeys(c for file in told["files"] for c in file["protected_columns"])
+        )
+        options = {k: policy[k] for k in ("repeat", "markup", "kinds", "dates") if k in policy}
+        if not isinstance(keep := policy.get("keep", []), list):
+            raise ParameterError("the report does not list the kept words: leave out --from-report")
+        made = kind(**values)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise ParameterError(f"{path} is no JSON report of malaprop privatize") from None
+    if policy.get("readable"):
+        raise ParameterError("the texts of this report are readable already")
+    if lexicon.with_graph().fingerprint != told["lexicon"]["fingerprint"] != lexicon.fingerprint:
+        raise ParameterError(f"the lexicon {lexicon.name} is not the one of the report")
+    return {
+        "mechanism": made,
+        "lexicon": lexicon,
+        "columns": columns,
+        "options": options | {"keep": keep},
+    }
