@@ -1,0 +1,113 @@
+"""Readable texts: what smoothing does to releases, and what it leaves alone."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+import malaprop
+from malaprop import LexiconError, ParameterError, Privatizer, privatize_files, seeded_rng
+from malaprop.files.smooth import smooth_file
+from malaprop.measure import save_model, train_model
+
+NOTE = (
+    "Patient is a 54-year-old woman from Leeds, seen on 12 March 2023 for chest pain. "
+    "She takes metformin 500 mg twice a day; blood pressure 142/88. Mail ann@example.org."
+)
+FILM = "the plot is thin and the jokes are old , but the two leads are so charming"
+
+
+def readable(seed: int = 1, **options: object) -> Privatizer:
+    settings = {"epsilon": 1.5, "readable": True, "rng": seeded_rng(seed)} | options
+    return Privatizer(**settings)  # type: ignore[arg-type]
+
+
+def test_a_release_has_both_texts_and_names_the_model() -> None:
+    release = readable()(NOTE)
+    plain = readable(readable=False)(NOTE)
+    assert release.drawn == plain.drawn == plain.text != release.text
+    assert release.to_dict()["drawn"] == plain.text
+    assert "drawn" not in plain.to_dict()
+    assert release.policy["readable"] is True
+    assert "readable" not in plain.policy
+    told = set(release.guarantee.public) - set(plain.guarantee.public)
+    assert len(told) == 1
+    assert "bigrams" in told.pop()
+    assert release.guarantee.epsilon == plain.guarantee.epsilon
+
+
+def test_what_is_no_drawn_word_stays() -> None:
+    release = readable(keep=["metformin"])(NOTE)
+    for shown in ("metformin", "-", "; ", "/"):
+        assert release.text.count(shown) == release.drawn.count(shown)
+    digits = "".join(filter(str.isdigit, release.text))
+    assert digits == "".join(filter(str.isdigit, release.drawn))
+
+
+def test_all_ways_give_the_same_texts() -> None:
+    many = [NOTE, FILM, "", "..."] * 20
+    texts = readable(3).texts(many)
+    assert [each.text for each in readable(3).many(many)] == texts
+    assert readable(3).batch(many)[0] == texts
+    copied = pickle.loads(pickle.dumps(readable(3)))  # noqa: S301
+    assert copied.texts(many) == texts
+
+
+def test_a_reader_gets_the_same_later() -> None:
+    privatizer = readable(5)
+    releases = privatizer.many([NOTE, FILM] * 50)
+    later = privatizer.smoothed(each.drawn for each in releases)
+    same = [release.text == text for release, text in zip(releases, later, strict=True)]
+    # “a” and “an” are fitted to the next word when a text is written.
+    assert sum(same) >= 85
+    texts, counts = privatizer.smooth_batch(["Hers urine shocks: xyzzyq 12 <b>"])
+    assert texts == ["Her blood pressure: xyzzyq 12 <b>"]
+    assert counts == {"words": 4, "changed": 3, "left": 2}
+
+
+def test_equal_words_of_a_document_stay_equal() -> None:
+    text = "Pain in the chest, chest pain, pain."
+    for seed in range(20):
+        release = readable(seed, repeat="document")(text)
+        pain, _, _, chest, again, second, third = (
+            release.text.lower().strip(".").replace(",", "").split()
+        )
+        assert (pain, chest) == (second, again)
+        assert pain == third
+
+
+def test_it_needs_a_model(tmp_path: Path) -> None:
+    tiny = malaprop.Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
+    with pytest.raises(ParameterError, match="only english comes with one"):
+        Privatizer(tiny, malaprop.TEM(epsilon=2.0), readable=True)
+    with pytest.raises(LexiconError, match="holds no bigram model"):
+        readable(readable=str(tmp_path))
+    with pytest.raises(ParameterError, match="`readable` parameter must be"):
+        readable(readable=0.5)
+    save_model(train_model(["cold cold hot"], tiny), tmp_path / "model")
+    with pytest.raises(ParameterError, match="another lexicon"):
+        readable(readable=str(tmp_path / "model"))
+    own = Privatizer(tiny, malaprop.TEM(epsilon=2.0), readable=str(tmp_path / "model"))
+    assert own("Cold cool!").text
+    with pytest.raises(ParameterError, match="made with `readable`"):
+        Privatizer(epsilon=1.5).smoothed([NOTE])
+
+
+def test_files_are_readable_at_once_or_later(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.csv"
+    notes.write_text(f'id,text\n1,"{NOTE}"\n2,"{FILM}"\n3,\n', "utf-8")
+    drawn, at_once, later = (tmp_path / f"{name}.csv" for name in ("drawn", "at-once", "later"))
+    settings = {"epsilon": 1.5, "columns": ["text"], "seed": 2}
+    privatize_files(notes, drawn, **settings)  # type: ignore[arg-type]
+    report = privatize_files(notes, at_once, readable=True, **settings)  # type: ignore[arg-type]
+    assert report.policy["readable"] is True
+    counts = smooth_file(drawn, later, readable(), columns=["text"])
+    assert later.read_text("utf-8") == at_once.read_text("utf-8") != drawn.read_text("utf-8")
+    assert 0 < counts["changed"] < counts["words"]
+
+
+def test_texts_of_another_lexicon_leave_no_output(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("свежий снег\n", "utf-8")
+    with pytest.raises(malaprop.DataError, match="no text has a word of the lexicon"):
+        smooth_file(tmp_path / "in.txt", tmp_path / "out.txt", readable())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt"]
