@@ -6,7 +6,7 @@ and the word has the same guarantee as the vector.
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -18,7 +18,7 @@ from malaprop.privacy.arrays import Floats, Ids, Reals, checked_vectors
 from malaprop.privacy.channel import Decoder, VectorChannel
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import Guarantee, Neighbourhoods, proved
-from malaprop.privacy.mechanism import FreeVectors, Mechanism, bound_to_vectors
+from malaprop.privacy.mechanism import FreeVectors, Mechanism, bound_to_vectors, option
 from malaprop.privacy.metrics import MetricSpace, require_ball, require_euclidean
 from malaprop.privacy.noise import Noise
 
@@ -95,9 +95,7 @@ Bound = tuple[Noise, Guarantee, Neighbourhoods | None]
 class VectorMechanism(Mechanism):
     """A mechanism that adds noise to vectors, and decodes noisy vectors if words are wanted."""
 
-    decoder: str | Decoding = field(
-        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
-    )
+    decoder: str | Decoding = option("nearest", "from vector to word: nearest, vickrey or rank")
 
     words_only: ClassVar[str] = "its noise depends on the word"
     """Why the mechanism takes no vectors without a lexicon, if it does not."""

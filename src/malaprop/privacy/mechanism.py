@@ -31,7 +31,7 @@ registry: "Mapping[str, type[Mechanism]]" = MappingProxyType(_registry)
 
 
 def option(default: Any, text: str) -> Any:
-    """Return a field of a mechanism, with its help."""
+    """Return a field of a mechanism, an attack or a task, with its help."""
     return field(default=default, metadata={"help": text})
 
 

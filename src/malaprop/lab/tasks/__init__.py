@@ -30,10 +30,10 @@ from malaprop.lab.tasks.sources import (
     subject_of,
     unprotected,
 )
-from malaprop.measure.adversaries import option
 from malaprop.measure.classification import plain_value
 from malaprop.privacy.errors import DataError, ParameterError, made_with, type_name
 from malaprop.privacy.estimate import Estimate
+from malaprop.privacy.mechanism import option
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.progress import Progress, report
 from malaprop.privacy.randomness import checked_rng, secure_rng, seeded_rng

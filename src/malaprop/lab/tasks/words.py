@@ -10,10 +10,10 @@ from malaprop.lab.datasets.readers import LabelledTexts, Puzzles
 from malaprop.lab.tasks import Problem, Task
 from malaprop.lab.tasks.classes import check_test_share, shares_right
 from malaprop.lab.tasks.sources import Source
-from malaprop.measure.adversaries import option
 from malaprop.measure.classification import class_numbers, random_splits, require_sklearn, trained
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError, require_whole
+from malaprop.privacy.mechanism import option
 from malaprop.privacy.metrics import MetricSpace
 
 

@@ -250,11 +250,6 @@ class Target:
     progress: Progress | None = None
 
 
-def option(default: Any, text: str) -> Any:
-    """Return a field of an attack, or of a task, with its help."""
-    return field(default=default, metadata={"help": text})
-
-
 @dataclass(frozen=True, kw_only=True)
 class Attack(ABC):
     """An attack on private texts or vectors; its fields are its options."""

@@ -8,12 +8,12 @@ import numpy as np
 
 from malaprop.lexicon.bigrams import shipped_model
 from malaprop.lexicon.search import NearestSearch, PoincareSearch
-from malaprop.measure.adversaries import Attack, FoundVectors, Target, option, share
+from malaprop.measure.adversaries import Attack, FoundVectors, Target, share
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import DataError, ParameterError
 from malaprop.privacy.estimate import Estimate
-from malaprop.privacy.mechanism import Mechanism, TakesVectors
+from malaprop.privacy.mechanism import Mechanism, TakesVectors, option
 from malaprop.privacy.progress import Progress, report
 from malaprop.text.missing import is_missing, map_non_null
 from malaprop.text.parser import TextParser

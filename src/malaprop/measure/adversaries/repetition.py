@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from malaprop.measure.adversaries import option
 from malaprop.measure.adversaries.likelihoods import Candidates
 from malaprop.measure.adversaries.words import CANDIDATES, Seen, WordAttack
 from malaprop.privacy.arrays import Ids
+from malaprop.privacy.mechanism import option
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,6 @@ from malaprop.measure.adversaries import (
     Target,
     by_occurrence,
     group,
-    option,
     recovered_share,
     share,
 )
@@ -24,7 +23,7 @@ from malaprop.measure.adversaries.likelihoods import Candidates, Likelihoods, li
 from malaprop.measure.adversaries.public_model import check_corpus, model_for, prior_of
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError
-from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.mechanism import Mechanism, option
 from malaprop.privacy.progress import Progress, report, stage
 from malaprop.privatizer import Privatizer, WordDraws
 from malaprop.text import english
