@@ -38,7 +38,6 @@ _MOST_BITS = 25
 
 Values = NDArray[np.float32]
 Counts = NDArray[Any]
-"""Whole numbers of any type."""
 
 
 class PairTable:
@@ -74,8 +73,7 @@ class PairTable:
     def _buckets(self, firsts: Ids, seconds: Ids) -> NDArray[np.uint32]:
         with np.errstate(over="ignore"):  # modulo 2^32 is meant
             left = firsts.astype(np.uint32) * np.uint32(self._size % (1 << 32)) * _FACTOR
-            right = seconds.astype(np.uint32) * _FACTOR
-            hashed = left + right
+            hashed = left + seconds.astype(np.uint32) * _FACTOR
         hashed >>= self._shift
         return hashed
 
@@ -119,7 +117,6 @@ class BigramModel:
     words: str
     """The digest of the words that ids stand for: see `words_digest`."""
     unigrams: Counts = field(repr=False)
-    """How often each word occurs."""
     totals: Counts = field(repr=False)
     """c(u): how often each word, and last the start of a text, has a word after it."""
     offsets: Counts = field(repr=False)
@@ -310,7 +307,6 @@ def public_counts(words: Sequence[str]) -> Floats | None:
 
 @cache
 def _english() -> dict[str, float]:
-    """Return the count of each word of `english`."""
     lexicon = Lexicon.open("english")
     model = shipped_model(lexicon)
     if model is None:

@@ -237,7 +237,6 @@ def _check_note(about: Mapping[str, Any]) -> None:
 
 
 def _words(folder: Path, count: int) -> tuple[str, ...]:
-    """Read the words, as many as there are said to be."""
     content = untrusted.whole(folder / WORDS, untrusted.CHARACTERS)
     untrusted.check_words(count, len(content), str(folder))
     if content.count(b"\n") != count:

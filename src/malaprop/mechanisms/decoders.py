@@ -112,7 +112,6 @@ class VectorMechanism(Mechanism):
         return VectorChannel(lexicon, guarantee, noise, decoder, neighbourhoods=groups)
 
     def _check(self, lexicon: MetricSpace) -> None:
-        """Refuse a lexicon of another metric than the noise is for."""
         (require_ball if self.needs else require_euclidean)(lexicon, self)
 
     def for_vectors(self, columns: int, public: Any = None) -> FreeVectors:
@@ -141,7 +140,6 @@ class VectorMechanism(Mechanism):
         return self.for_vectors(array.shape[1], public).release(array, rng)
 
     def decoder_on(self, lexicon: MetricSpace) -> Decoder:
-        """Return the decoder for a lexicon."""
         return as_decoding(self.decoder).on(lexicon, self.epsilon)
 
     def _for_words(self, lexicon: MetricSpace) -> Bound:
@@ -163,8 +161,6 @@ class VectorMechanism(Mechanism):
 @proved("docs/proofs/laplace.md")
 @dataclass(frozen=True, eq=False)
 class NearestDecoder(Decoder):
-    """The nearest word to each noisy vector."""
-
     search: NearestSearch
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:

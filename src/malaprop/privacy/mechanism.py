@@ -134,11 +134,8 @@ class FreeVectors:
     """
 
     columns: int
-    """How many columns the vectors have."""
     noise: Noise
-    """The noise that is added to them."""
     guarantee: Guarantee
-    """What is promised for one vector."""
 
     @property
     def onto(self) -> int:

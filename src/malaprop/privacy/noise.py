@@ -48,8 +48,7 @@ class Grid:
         an error if float64 cannot hide such vectors.
         """
         # A coordinate of the noise is hardly ever beyond 8 standard deviations, 2^14 grid steps.
-        last_bit = math.ulp(largest + 2.0**14 * self.step)
-        delta = 2.0 * dimension * last_bit / self.step
+        delta = 2.0 * dimension * math.ulp(largest + 2.0**14 * self.step) / self.step
         if delta > MOST_NUMERIC_DELTA:
             # The limit is public; the vectors are not, so the message shows none of their entries.
             raise ParameterError(
@@ -394,7 +393,6 @@ class EllipticalLaplace(AdditiveNoise):
 
     @cached_property
     def metric(self) -> EllipticalMetric:
-        """The largest of the ellipsoids' norms."""
         return EllipticalMetric(self.ellipsoids)
 
     @property
@@ -404,8 +402,7 @@ class EllipticalLaplace(AdditiveNoise):
     @cached_property
     def grid(self) -> Grid:
         narrowest = min(float(e.matrix.diagonal().min()) for e in self.ellipsoids)
-        dimension = len(self.ellipsoids[0].matrix)
-        return Grid(math.sqrt((dimension + 1) * narrowest) * self.scale)
+        return Grid(math.sqrt((len(self.ellipsoids[0].matrix) + 1) * narrowest) * self.scale)
 
     def length(self, columns: int) -> float:
         """Return the root mean square length of the noise: each A has the trace d."""
@@ -503,7 +500,6 @@ class HyperbolicLaplaceNoise(Noise):
 
     @cached_property
     def grid(self) -> Grid:
-        """The grid on the hyperboloid that releases are rounded to."""
         # A coarse grid, 2⁻⁴ of the noise in a coordinate: near the edge of the ball the
         # hyperboloid's coordinates are large, and float64 needs the room below the grid.
         return Grid(2.0**6 * min(self.mean, 1.0) / math.sqrt(self.dimension))
@@ -553,8 +549,7 @@ class HyperbolicLaplaceNoise(Noise):
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         lifted = metrics.travel(vectors, directions, self._lengths(len(vectors), rng))
         # Beyond the reach, float64 has no points of the ball. Both steps are post-processing.
-        kept = metrics.shorten(lifted, math.sinh(metrics.REACH))
-        return metrics.lower(self.grid.snap(kept))
+        return metrics.lower(self.grid.snap(metrics.shorten(lifted, math.sinh(metrics.REACH))))
 
     def _lengths(self, count: int, rng: Generator) -> Floats:
         """Draw lengths of the noise: −½·ln V, with V = X/(X + Y) of two Gamma variates."""
@@ -587,7 +582,6 @@ class TangentLaplaceNoise(Noise):
 
     @property
     def grid(self) -> Grid:
-        """The grid in the tangent space that releases are rounded to."""
         return self._tangent.grid
 
     def numerics(self, space: MetricSpace) -> str:
@@ -642,8 +636,7 @@ def orthonormal(dimension: int, onto: int, seed: int) -> Floats:
 
 def gaussian(dimension: int, onto: int, seed: int) -> Floats:
     """Return independent normal entries of variance 1/m: (onto, d)."""
-    normal = Generator(np.random.PCG64(seed)).standard_normal((onto, dimension))
-    return normal / math.sqrt(onto)
+    return Generator(np.random.PCG64(seed)).standard_normal((onto, dimension)) / math.sqrt(onto)
 
 
 def principal(vectors: Reals, onto: int) -> Floats:

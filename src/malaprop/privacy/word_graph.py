@@ -60,8 +60,7 @@ class LevelSearch:
         classes = {int(s): edges[lengths == s] for s in distinct(lengths)}
         # Words with the most edges come first, so that those with a j-th edge form a prefix.
         degrees = [np.bincount(members.ravel(), minlength=size) for members in classes.values()]
-        uneven = max(degrees, key=np.max, default=np.zeros(size))
-        self._order = np.argsort(-uneven, kind="stable")
+        self._order = np.argsort(-max(degrees, key=np.max, default=np.zeros(size)), kind="stable")
         self._place: Ids = np.empty_like(self._order)
         self._place[self._order] = np.arange(size)
         self._classes = classes
@@ -471,7 +470,6 @@ class WordGraph:
         return self.search.from_words(ids)
 
     def distances(self, ids: Ids) -> Floats:
-        """Return the distances from `ids` to all words."""
         if self.unit:
             return _in_units(self.levels(ids), self.unit)
         return np.minimum(self.lengths(ids), self.cutoff)
@@ -555,7 +553,6 @@ class Steps(Metric):
         return 0.0 if self.graph.unit else self.graph.size * 2.0**-53
 
     def token(self, vectors: Vectors) -> bytes:
-        """Return the graph's own token."""
         return self.graph.token
 
 

@@ -62,10 +62,7 @@ FUNCTION_WORDS = frozenset(_words("function_words"))
 
 
 # In the order in which they are tried: the first that leads to a known word wins.
-_ENDINGS = (
-    *("ness", "ment", "able", "ible", "est", "ing", "ful", "ish", "ed", "er", "ly"),
-    "s",
-)
+_ENDINGS = (*("ness", "ment", "able", "ible", "est", "ing", "ful", "ish", "ed", "er", "ly"), "s")
 _ENDINGS_BY_LETTER = {
     letter: tuple(ending for ending in _ENDINGS if ending[-1] == letter)
     for letter in {ending[-1] for ending in _ENDINGS}
@@ -203,7 +200,6 @@ BEFORE_MONTH = "of"
 HALVES = ("am", "pm")
 """The halves of a day, as they are written behind an hour."""
 HALF = r"(?i:[ap]\.m\.?|[ap]m)(?![^\W_])"
-"""The pattern of these."""
 # "a.m." is cut at its stops.
 PARTS_OF_VALUES = frozenset(
     {

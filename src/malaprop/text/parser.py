@@ -41,7 +41,6 @@ class Templates:
     """What stays visible of several texts, and how drawn words fill it. It holds no secret."""
 
     slot_counts: Sequence[int]
-    """How many slots each text has."""
     typed: Flags
     """Which slots are for values, and not for words."""
     forms: Sequence[Form]
@@ -141,7 +140,6 @@ class Tallies:
         self._chunks, self._awkward = chunks, awkward
 
     def total(self) -> dict[str, int]:
-        """Count the tokens of all texts."""
         rows = self._rows()
         words, signs = rows[:, _WORDS].sum(axis=1), rows[:, _SIGNS]
         wordless, mostly_signs = (words == 0) & (signs > 0), (words > 0) & (signs > words)
@@ -149,7 +147,6 @@ class Tallies:
         return self._counts(sums, int(wordless.sum()), int(mostly_signs.sum()))
 
     def each(self) -> list[dict[str, int]]:
-        """Count the tokens of each text."""
         counts = []
         for row in self._rows().tolist():
             words, signs = sum(compress(row, _WORDS)), row[_SIGNS]
@@ -260,8 +257,7 @@ class TextParser:
 
     def _together(self, parsed: list[_ParsedText]) -> tuple[Templates, Secrets]:
         templates = Templates(self._writer, [text.template for text in parsed])
-        shows_signs = self._policy.policy.punctuation == "keep"
-        tallies = Tallies([text.tags for text in parsed], shows_signs)
+        tallies = Tallies([text.tags for text in parsed], self._policy.policy.punctuation == "keep")
         return templates, Secrets(_ids(parsed), tallies)
 
     def _parsed(self, text: str) -> _ParsedText:
@@ -273,8 +269,7 @@ class TextParser:
         treatments: list[Treatment] = []
         for each in segments:
             if each.public:
-                tag = PUBLIC_TAGS[each.origin]
-                treatments.append(Treatment(-1, tag, each.text, mark_of(each)))
+                treatments.append(Treatment(-1, PUBLIC_TAGS[each.origin], each.text, mark_of(each)))
             else:
                 treatments += self._policy.treat_all(self._policy.cut(each.text))
         ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 4

@@ -94,8 +94,7 @@ def _codes(words: Sequence[str]) -> Hashes:
 
 def _weights(places: NDArray[np.int64]) -> Hashes:
     """Return what letters are multiplied with that move to other places; -1: they are dropped."""
-    weights: Hashes = np.append(_powers(), np.uint64(0))[places]
-    return weights
+    return np.asarray(np.append(_powers(), np.uint64(0))[places])
 
 
 @cache
@@ -441,8 +440,7 @@ class Meaning:
         if not self.steps:
             return self._direct_of
         listed = self._direct[nearest_targets()[:, :-1]]
-        first = (listed >= 0).argmax(axis=1)
-        return memoryview(listed[np.arange(len(listed)), first])
+        return memoryview(listed[np.arange(len(listed)), (listed >= 0).argmax(axis=1)])
 
     def find(self, word: str, *, near: bool = False) -> int | None:
         """Return the word of the lexicon that a word counts as; `near`: with a step if need be."""
