@@ -82,9 +82,7 @@ def read_graph(path: Path, base: str, size: int) -> WordGraph | None:
         note = read_npz(path, ["about"], untrusted.NOTE)["about"]
         about = untrusted.parse_object(str(note.item()))
         untrusted.check_format(about, FORMAT)
-        if about["base"] != base:
-            return None
-        return _graph(path, about, size)
+        return _graph(path, about, size) if about["base"] == base else None
     except (ValueError, KeyError, TypeError, OSError):
         raise LexiconError(
             f"{path} is not a word graph that this version reads: remove it, and run  "

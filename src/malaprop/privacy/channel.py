@@ -236,9 +236,7 @@ class PathChannel:
     unit: str
     """What a step is, in words."""
     law: PathLaw
-    """The probability of each replacement, for each point."""
     guarantee: Guarantee
-    """What the channel promises for one value."""
 
     def __init__(
         self, path: Path, epsilon: float, unit: str, *, law: PathLaw | None = None

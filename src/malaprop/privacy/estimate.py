@@ -314,9 +314,7 @@ def chance_margin(parts: Iterable[Error], level: float = LEVEL) -> float:
     error, freedom = joint_error(parts)
     if not error:
         return 0.0
-    if freedom is None:
-        return math.inf
-    return float(stdtrit(freedom, (1.0 + level) / 2.0)) * error
+    return math.inf if freedom is None else float(stdtrit(freedom, (1.0 + level) / 2.0)) * error
 
 
 # The ε at which a figure meets a target.

@@ -515,8 +515,7 @@ def _broken_axiom(between: Callable[[Floats, Floats], Floats], points: Floats) -
             return no_triangle
     # Random words in many dimensions are all about equally far apart, and even squared distances
     # pass on them. Between near words x and y they break |d(x, z) − d(y, z)| ≤ d(x, y).
-    probes = np.unique(np.linspace(0, len(points) - 1, _PROBES).astype(int))
-    rows = between(points[probes], points)
+    rows = between(points[np.unique(np.linspace(0, len(points) - 1, _PROBES).astype(int))], points)
     near = np.argsort(rows, axis=1, kind="stable")[:, 1:3]
     for row, ids in zip(rows, near, strict=True):
         gaps = np.abs(between(points[ids], points) - row).max(axis=1)

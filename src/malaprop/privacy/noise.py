@@ -440,8 +440,7 @@ class EllipticalLaplace(AdditiveNoise):
     def density(self, space: MetricSpace) -> ExponentialDensity:
         centres = centres_of(space)
         drawn = self.ellipsoids if self.choice else self.ellipsoids[:1]
-        distances = np.stack([e.norm(centres - e.centre) for e in drawn], axis=1)
-        weights = -self.choice / 2.0 * distances
+        weights = -self.choice / 2.0 * np.stack([e.norm(centres - e.centre) for e in drawn], axis=1)
         return ExponentialDensity(
             rate=rate_of(self.scale),
             centres=centres,
@@ -651,8 +650,7 @@ def principal(vectors: Reals, onto: int) -> Floats:
 
 def operator_norm(matrix: Floats) -> float:
     """Return the largest factor by which a matrix stretches a vector, rounded up."""
-    computed = float(np.linalg.norm(matrix, ord=2))
-    return computed * (1.0 + 4.0 * float(max(matrix.shape)) * 2.0**-52)
+    return float(np.linalg.norm(matrix, ord=2)) * (1.0 + 4.0 * float(max(matrix.shape)) * 2.0**-52)
 
 
 def paper_dimension(dimension: int, beta: float, delta: float) -> float:
@@ -672,8 +670,7 @@ def stretch_chance(words: int, onto: int, beta: float) -> float:
     """
     from scipy.stats import chi2
 
-    pairs = words * (words - 1) / 2
-    return min(1.0, pairs * float(chi2.sf(onto * (1.0 + beta) ** 2, onto)))
+    return min(1.0, words * (words - 1) / 2 * float(chi2.sf(onto * (1.0 + beta) ** 2, onto)))
 
 
 def shortfall(norm: float, stretch: float, words: int, onto: int) -> str:

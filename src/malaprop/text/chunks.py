@@ -265,8 +265,7 @@ class ChunkLayout:
 
 def _column(table: Records, column: str, rows: Ids) -> NDArray[Any]:
     # Copied, the column is all in the cache: it is short, but the rows of the table are long.
-    values: NDArray[Any] = np.ascontiguousarray(table[column]).take(rows, axis=0)
-    return values
+    return np.asarray(np.ascontiguousarray(table[column]).take(rows, axis=0))
 
 
 def _rows(firsts: Ids, counts: Ids, ends: Ids) -> Ids:
@@ -684,7 +683,6 @@ class ChunkCodes(dict[str, int]):
     def _code(
         self, chunk: str, treatments: list[Treatment], may_join: bool, was_glued: bool = False
     ) -> int:
-        """Return the code of a chunk, given the treatments of its tokens."""
         ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 4
         if was_glued:  # a space that is not part of a value stands before what vanishes
             shown = tuple(part for part in shown if part != " ")
@@ -717,7 +715,6 @@ class ChunkCodes(dict[str, int]):
         return AWKWARD if "o" in marks else None
 
     def _shape(self, shown: tuple[Part, ...], tags: tuple[str, ...], joins: Joins = (0, 0)) -> int:
-        """Return the number of a shape, a new one if need be."""
         look = self._looks.number(shown)
         number = self._numbers.get((look, tags, joins))
         if number is None:

@@ -118,7 +118,6 @@ class Secrets(NamedTuple):
     ids: Ids
     """The secret ids of all slots, text by text."""
     tallies: "Tallies"
-    """How the tokens were treated."""
 
 
 class Tallies:

@@ -82,8 +82,8 @@ class Template(NamedTuple):
     apart: list[int]
     """Slots with more than whitespace before them: no article looks beyond that."""
     values: list[int]
+    """Slots for values."""
     forms: list[Form]
-    """The forms of these."""
 
 
 def lay_out(

@@ -467,14 +467,12 @@ class Meaning:
 
     def _repaired(self, words: Sequence[str]) -> dict[str, Route | None]:
         """Repair words of one length, which are searched together."""
-        parts = self._listed(part_hashes(words))
         heads = {
             word: cheapest_head(word, own, self._short)
-            for word, own in zip(words, parts, strict=True)
+            for word, own in zip(words, self._listed(part_hashes(words)), strict=True)
         }
         unsure = [word for word in words if not _is_sure(word, heads[word])]
-        around = self._listed(edit_hashes(unsure)) if unsure else []
-        edits = dict(zip(unsure, around, strict=True))
+        edits = dict(zip(unsure, self._listed(edit_hashes(unsure)) if unsure else [], strict=True))
         return {word: self._likelier(word, heads[word], edits.get(word, ())) for word in words}
 
     def _likelier(self, word: str, head: Head, edits: Iterable[Listed]) -> Route | None:
