@@ -153,7 +153,9 @@ def number_words(text: str) -> tuple[str, ...]:
         str(decimal(character)) for character in first[0] if character.isdecimal()
     ).lstrip("0")
     if _ORDINAL.fullmatch(text):
-        return _ordinal(digits), _cardinal(digits)
+        cardinal = _cardinal(digits)
+        regular = f"{cardinal[:-1]}ieth" if cardinal.endswith("y") else f"{cardinal}th"
+        return _IRREGULAR_ORDINALS.get(cardinal, regular), cardinal
     if _NUMERAL.fullmatch(text) or not any(character.isalpha() for character in text):
         return (_cardinal(digits),)
     return ()
@@ -164,12 +166,6 @@ def _cardinal(digits: str) -> str:
         value = int(digits or "0")
         return _SMALL[value] if value <= 20 else _TENS[value // 10 - 1]
     return next((word for most, word in _LARGE if len(digits) <= most), "trillion")
-
-
-def _ordinal(digits: str) -> str:
-    cardinal = _cardinal(digits)
-    regular = f"{cardinal[:-1]}ieth" if cardinal.endswith("y") else f"{cardinal}th"
-    return _IRREGULAR_ORDINALS.get(cardinal, regular)
 
 
 # Contractions and possessives.
