@@ -177,7 +177,6 @@ def report_path(path: Path, *endings: str) -> Path:
 
 
 def is_web_page(path: Path | None) -> bool:
-    """Whether a report is a web page."""
     return path is not None and path.name.lower().endswith(".html")
 
 
@@ -214,7 +213,6 @@ def _bytes(text: str) -> bytes:
 
 
 def _count_plots(pieces: Iterable[Piece]) -> int:
-    """Count the plots that have no name of their own."""
     nested = sum(_count_plots(piece.pieces) for piece in pieces if isinstance(piece, Section))
     return nested + sum(isinstance(piece, Plot) and not piece.name for piece in pieces)
 
@@ -288,7 +286,6 @@ class _Renderer(Protocol):
             return self.paragraph(f"Without plots: {error}")
 
     def cell(self, cell: Cell, spec: str) -> str:
-        """Return a cell of a table."""
         match cell:
             case str():
                 return self.text(cell)
@@ -382,7 +379,7 @@ class _Terminal(_Renderer):
     def estimate(self, figure: Estimate, spec: str) -> str:
         # The interval may be lopsided: the wider side covers it.
         margin = f"{max(figure.high - figure.value, figure.value - figure.low):{spec}}"
-        return f"{figure.value:{spec}}±{margin.removeprefix('0')}"
+        return f"{figure.value:{spec}}({margin.removeprefix('0')})"
 
     def table(self, table: Table) -> str:
         """Return a table; what is too wide for the terminal continues below."""
@@ -439,7 +436,6 @@ def _size(column: _Column) -> int:
 
 
 def _parts(columns: Sequence[_Column], width: int) -> Iterator[list[_Column]]:
-    """Split columns into groups that fit a width."""
     part: list[_Column] = []
     for column in columns:
         if part and sum(_size(each) + 2 for each in part) + _size(column) > width:
@@ -450,7 +446,6 @@ def _parts(columns: Sequence[_Column], width: int) -> Iterator[list[_Column]]:
 
 
 def _lines(columns: Sequence[_Column]) -> Iterator[str]:
-    """Yield the lines of a table whose columns stand beside each other."""
     for row in zip(*columns, strict=True):
         for number in range(max(map(len, row))):
             cells = (
