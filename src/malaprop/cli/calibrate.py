@@ -151,7 +151,6 @@ def _for_words(
     options: dict[str, Any],
     report: Path | None,
 ) -> "tuple[dict[str, Any], Page]":
-    """Find an ε for words; return the figures, and the page."""
     from malaprop.cli.terminal import bar, working
     from malaprop.files.texts import read_texts
     from malaprop.measure import calibrate as search
@@ -195,7 +194,6 @@ def _for_vectors(
     vectors: str | None,
     targets: dict[str, Any],
 ) -> "tuple[dict[str, Any], Page]":
-    """Find an ε for vectors; return the figures, and the page."""
     from malaprop.cli.terminal import bar
     from malaprop.files.vector_formats import checked_file, read_some
     from malaprop.measure import calibrate_vectors
@@ -225,7 +223,6 @@ def _lambda(
     bounds: dict[str, Any],
     words: str | None,
 ) -> "tuple[dict[str, Any], Page]":
-    """Choose λ of the Mahalanobis mechanism; return the figures, and the page."""
     from malaprop.cli.terminal import bar, working
     from malaprop.measure import best_lambda
     from malaprop.measure.calibration import GRID, check_grid

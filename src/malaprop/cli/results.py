@@ -134,7 +134,6 @@ def _check_count(number: int, least: int, most: int | None) -> None:
 
 
 def prior_of(option: str | None) -> str | dict[str, float] | None:
-    """Return the prior that --prior names."""
     if option in (None, "uniform"):
         return None
     if option == "frequency":

@@ -36,7 +36,6 @@ _WIDEST = 96
 
 
 def command_line(context: typer.Context) -> str:
-    """Return the command that was typed."""
     return shlex.join(["malaprop", *(context.find_root().obj or ())])
 
 
@@ -60,7 +59,6 @@ def check_ending(*endings: str) -> Callable[[Path | None], Path | None]:
 
 
 def say(line: str, *, err: bool = False) -> None:
-    """Show one line on stdout, or on stderr."""
     typer.echo(printable(line), err=err)
 
 
@@ -90,7 +88,6 @@ def rendered(page: "Page") -> str:
 
 
 def show(page: "Page", *, err: bool = False) -> None:
-    """Show a page on stdout, or on stderr."""
     say_text(rendered(page), err=err)
 
 
@@ -109,8 +106,6 @@ def show_report(
 
 
 class Bar:
-    """A progress bar, shown or not."""
-
     def __init__(self, progress: "Progress | None" = None) -> None:
         self._progress = progress
 
@@ -186,7 +181,6 @@ class Display(ExitStack):
         self._since = 0.0
 
     def __call__(self, progress: "RunProgress") -> None:
-        """Show an event."""
         match progress.stage:
             case "preparing":
                 self.enter_context(working(progress.note))

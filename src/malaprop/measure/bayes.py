@@ -127,7 +127,6 @@ class BayesSuccess:
 
     @property
     def value(self) -> float:
-        """The share of right guesses."""
         return self.success.value
 
     @property
@@ -137,7 +136,6 @@ class BayesSuccess:
 
     @property
     def exact(self) -> bool:
-        """Whether the value has no error."""
         return self.success.is_exact
 
     @property
@@ -468,7 +466,6 @@ class VectorLikelihoods:
         return np.asarray(far >= metrics.REACH - _CUT)
 
     def _scores(self, noisy: Floats, words: Any, squares: Callable[..., Any]) -> Any:
-        """Return the scores of some words, over all parts of a mixture."""
         density = self._density
         if self._metric == "poincare":
             return -density.rate * _in_the_ball(noisy, density.centres[words])

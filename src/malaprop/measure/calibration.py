@@ -65,17 +65,14 @@ class Calibration:
 
     @property
     def figure(self) -> Estimate:
-        """The figure at this ε, with its error."""
         return next(figure for epsilon, figure in self.figures if epsilon == self.epsilon)
 
     @property
     def value(self) -> float:
-        """The figure at this ε."""
         return self.figure.value
 
     @property
     def curve(self) -> tuple[tuple[float, float], ...]:
-        """Each ε that was tried, and the figure."""
         return tuple((epsilon, figure.value) for epsilon, figure in self.figures)
 
     @property
@@ -84,7 +81,6 @@ class Calibration:
         return tuple(figure.unsafe for _, figure in self.figures)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON."""
         return {
             "epsilon": self.epsilon,
             "target": self.target,
@@ -267,7 +263,6 @@ class _Search:
         return seeded_rng(self._seed)
 
     def mean(self, channel: Channel, name: str, worst: float | None = None) -> Estimate:
-        """Return the mean of a statistic over the words, or that of the worst words."""
         batches = self._batches(channel, name)
         values, drawn = batches.mean(axis=0), len(batches) > 1
         if worst is not None:
@@ -485,11 +480,9 @@ class LambdaChoice:
 
     @property
     def best(self) -> LambdaRow:
-        """The row of the best λ."""
         return next(row for row in self.rows if row.regularization == self.regularization)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the choice as plain values for JSON."""
         return {
             "lambda": self.regularization,
             "epsilon": self.best.epsilon,

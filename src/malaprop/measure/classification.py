@@ -317,7 +317,6 @@ class Classification:
 
     @property
     def about_runs(self) -> str:
-        """What the runs differ in."""
         draws = "one noise draw" if self.runs == 1 else f"{self.runs} noise draws"
         own = "with a random split" if self.runs == 1 else "each with a random split of its own"
         tested = len(self._splits[0].test)

@@ -35,18 +35,15 @@ class AttackFigure(Estimate):
 
     @property
     def recovers_words(self) -> bool:
-        """Whether the score is a share of words."""
         return self.measured == RecoveredWords.measured
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figure as plain values for JSON."""
         figure = {"score": self.value, "interval": list(self.interval), "over": self.over}
         figure |= {"spread": self.spread, "values": list(self.values)}
         return figure | {name: getattr(self, name) for name in (*_BOUNDS, "recovers_words")}
 
     @classmethod
     def of(cls, result: RecoveredWords | InferredLabels) -> "AttackFigure":
-        """Return the figure of an attack on words or on labels."""
         return cls(**vars(result.estimate), **{name: getattr(result, name) for name in _BOUNDS})
 
 
@@ -84,17 +81,14 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """The name of the mechanism."""
         return str(self.mechanism["name"])
 
     @property
     def epsilon(self) -> float:
-        """The ε of the mechanism."""
         return float(self.mechanism["epsilon"])
 
     @property
     def title(self) -> str:
-        """Mechanism and ε in a few words."""
         return f"{self.name} at ε = {self.epsilon:g}"
 
     @property
@@ -109,7 +103,6 @@ class Cell:
         return max((*on_words, (NAIVE, self.kept)), key=lambda pair: pair[1].high)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cell as plain values for JSON."""
         figures = {
             name: plain_value(value) for name, value in vars(self).items() if name != "mechanism"
         }
@@ -174,7 +167,6 @@ class Utility:
         return value.value - self.floor.value > noise
 
     def of(self, cell: Cell) -> Estimate:
-        """Return the utility of a cell."""
         return cell.accuracy[self.model]["clean"] if self.model else cell.text_similarity
 
 
@@ -196,7 +188,6 @@ class Recommendation:
     """The most private setting that the sample cannot tell from the chosen one."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the recommendation as plain values for JSON."""
         return {
             "mechanism": None if self.cell is None else self.cell.name,
             "epsilon": None if self.cell is None else self.cell.epsilon,
@@ -327,12 +318,10 @@ class Evaluation:
 
     @cached_property
     def utility(self) -> Utility:
-        """What counts as useful."""
         return utility_of(self.bounds)
 
     @cached_property
     def recommendation(self) -> Recommendation:
-        """The setting to choose, and why."""
         return recommend(self.cells, self.bounds, self.most)
 
     @property

@@ -119,7 +119,6 @@ class EvaluationSettings:
         return replace(self, attacks=chosen, model=model), notes
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain values for JSON."""
         return {
             **vars(self),
             "attacks": list(self.attacks or ()),
@@ -289,7 +288,6 @@ class EvaluationSample:
         self._attacked = min(len(self._texts), enough + 1)
 
     def counts(self) -> dict[str, int]:
-        """Return how many texts are sampled, trained on and attacked, and their words."""
         return {
             "sampled": len(self._texts),
             "words": int(self._lengths.sum()),
@@ -299,7 +297,6 @@ class EvaluationSample:
         }
 
     def bounds(self) -> Bounds:
-        """Measure what useless and what clean texts reach."""
         others = self._rng.integers(0, len(self._lexicon), size=len(self._secret))
         tasks, secret = self.tasks.items(), self._secret
         return Bounds(
@@ -313,7 +310,6 @@ class EvaluationSample:
         )
 
     def cell(self, mechanism: Mechanism, progress: Progress | None = None) -> Cell:
-        """Measure one mechanism."""
         started = monotonic()
         lexicon = with_graph_if_needed(self._lexicon, mechanism)
         privatizer = Privatizer(lexicon, mechanism, rng=self._noise, **self._options)
@@ -424,11 +420,9 @@ class Digest:
         """A number that the settings and the owner's key decide."""
 
     def add(self, *parts: Any) -> None:
-        """Add a text and its label."""
         self._digest.update(json.dumps(parts, sort_keys=True).encode() + b"\n")
 
     def name(self) -> str:
-        """Return the digest of all that was added."""
         return self._digest.hexdigest()
 
 

@@ -57,7 +57,6 @@ class ContextFigure:
     """Whose words and bigrams the observer knows, alone and with context alike."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
         return {name: value for name, value in vars(self).items() if name != "upper"}
 
     def __str__(self) -> str:
@@ -169,7 +168,6 @@ class Profile:
 
     @property
     def chosen(self) -> ProfilePoint:
-        """The point of the curve at the chosen ε."""
         return next(point for point in self.curve if point.epsilon == self.epsilon)
 
     @property

@@ -76,7 +76,6 @@ class Similarity:
         return np.asarray(np.einsum("ij,ij->i", self._units[ids], means))
 
     def between(self, ids: Ids, others: Ids) -> Floats:
-        """Return the similarity of each word with the word at the same place of `others`."""
         return np.asarray(np.einsum("ij,ij->i", self._units[ids], self._units[others]))
 
     def of_texts(self, ids: Ids, others: Ids, lengths: Ids) -> Floats:
@@ -98,7 +97,6 @@ class Similarity:
         return np.asarray(dots / np.where(norms > 0.0, norms, 1.0))
 
     def to_some(self, word: int, others: Ids) -> Floats:
-        """Return the similarity of a word with some words."""
         return np.asarray(self._units[others] @ self._units[word])
 
 
@@ -568,7 +566,6 @@ class Summary:
 
     @property
     def mean(self) -> float:
-        """The mean over words."""
         return self.estimate.value
 
     @property
@@ -577,7 +574,6 @@ class Summary:
         return self.estimate.interval
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain values for JSON."""
         facts = vars(self).copy()
         title, _ = facts.pop("title"), facts.pop("estimate")
         mean = {"title": title, "mean": self.mean, "interval": list(self.interval)}
@@ -647,7 +643,6 @@ class WordStatistics:
         return summaries
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summaries and all values for JSON."""
         return {
             "exact": self.exact,
             "runs": self.runs,

@@ -86,7 +86,6 @@ _OWNER: Final = (
 
 
 def attack_page(result: AttackResult, setting: Setting) -> Page:
-    """Return the page of `malaprop attack`."""
     low, high = result.interval
     title, how = "An attack on privatized texts", ("attack", result.attack)
     if not isinstance(result, RecoveredWords):
@@ -289,7 +288,6 @@ def calibration_page(
 
 
 def lambda_page(result: LambdaChoice, setting: Setting) -> Page:
-    """Return the page of `malaprop calibrate --lambda-grid`."""
     head = ("λ", "ε", "ε, Euclidean", "kept", "similarity", "within the bound")
     rows = tuple(
         (

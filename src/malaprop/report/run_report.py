@@ -76,7 +76,6 @@ class FileRecord:
     output_digest: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the record as plain values."""
         return {
             "input": without_passwords(self.input),
             "output": without_passwords(self.output),
@@ -112,7 +111,6 @@ class Occasion:
     command: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the occasion as plain values."""
         return {
             "date": self.started.isoformat(timespec="seconds"),
             "seconds": round(self.seconds, 3),
@@ -129,7 +127,6 @@ class Clock:
     _since: float = field(default_factory=monotonic)
 
     def occasion(self) -> Occasion:
-        """Return when and how the run was made, up to now."""
         return Occasion(
             started=self._date,
             seconds=monotonic() - self._since,
@@ -214,11 +211,9 @@ class RunReport:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """All warnings: those before the work and those after it."""
         return self.cautions + self.findings
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values for JSON."""
         return {
             "audience": AUDIENCE,
             "malaprop": self.version,
@@ -486,7 +481,6 @@ def _treatment(report: RunReport, done: str) -> Table:
 
 
 def _repeated(report: RunReport, profile: Profile | None) -> tuple[Piece, ...]:
-    """Say how often content words occur in a text, and what an observer makes of it."""
     facts = report.repetition
     if not facts.most:
         return ()

@@ -33,7 +33,6 @@ class EmbeddedTexts:
     """The median distance of a word of the lexicon to its nearest one."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts as plain values."""
         return {**vars(self), "lexicon": vars(self.lexicon).copy()}
 
 
@@ -74,7 +73,6 @@ class VectorReport:
         return tuple(text.replace("`", "") for text in said)  # a page names parameters as words
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values for JSON."""
         return {
             "audience": AUDIENCE,
             "malaprop": self.version,
@@ -99,7 +97,6 @@ class VectorReport:
         }
 
     def page(self) -> Page:
-        """Return the page of the release."""
         none, scale, texts = self.guarantee.kind is Kind.NONE, self.scale, self.texts
         figures = [
             (f"{self.rows:,}", "vectors released"),
@@ -146,14 +143,12 @@ class VectorReport:
         )
 
     def summary(self, where: str) -> Page:
-        """Return three lines for a terminal; `where` says where the whole report is."""
         promised, *_ = _promise(self) or [str(self.guarantee)]
         work = f"{counted(self.rows, 'vector')} of {named(self.input)}"
         return summary_page(promised, "; ".join(_visible(self)), f"{work}; {where}")
 
 
 def _promise(report: VectorReport) -> tuple[str, ...]:
-    """Say what is guaranteed in plain words."""
     guarantee, scale = report.guarantee, report.scale
     if guarantee.kind is not Kind.METRIC or guarantee.delta:
         return ()

@@ -89,7 +89,6 @@ class AttackResult(ABC):
         """Return what to tell people of it: names and sentences, the score first."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON."""
         return {
             "attack": self.attack,
             "score": self.score,
@@ -281,7 +280,6 @@ class Attack(ABC):
 
     @classmethod
     def summary(cls) -> str:
-        """What the attack does, in one sentence."""
         return (cls.__doc__ or "").strip().split("\n")[0]
 
 

@@ -27,7 +27,6 @@ class Places:
     hyperbolic: bool
 
     def nearest(self, released: Floats) -> Ids:
-        """Return the word whose place is nearest to each released vector."""
         search = PoincareSearch if self.hyperbolic else NearestSearch
         return search(self.vectors.astype(np.float32)).nearest(released)[:, 0]
 

@@ -196,7 +196,6 @@ class LabelAttack(Attack):
         )
 
     def facts(self, data: LabelledTexts, privatizer: Privatizer) -> dict[str, Any]:
-        """Return what a result says of the data and of the attack."""
         return {
             "trained_on": "private text" if self.adaptive else "clean text",
             "texts": len(data.texts),

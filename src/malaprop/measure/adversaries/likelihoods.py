@@ -35,7 +35,6 @@ class Candidates:
     """ln Pr[output | candidate]."""
 
     def rows(self, outputs: Ids) -> Ids:
-        """Return the row of each of some outputs."""
         return np.searchsorted(self.outputs, outputs)
 
 
