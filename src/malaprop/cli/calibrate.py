@@ -246,5 +246,4 @@ def _lambda(
         )
     best = replace(made, regularization=choice.regularization)
     page = lambda_page(choice, Setting(clock, best, opened, lexicon))
-    about = {"mechanism": "mahalanobis", "lexicon": opened.to_dict()}
-    return about | choice.to_dict(), page
+    return {"mechanism": "mahalanobis", "lexicon": opened.to_dict(), **choice.to_dict()}, page

@@ -97,7 +97,6 @@ def argument(metavar: str, text: str) -> Any:
 RESEARCH = "Research"
 """The section of the help for commands that experiments need."""
 DEFAULT = "balanced"
-"""The default mechanism."""
 PIPE = "-"
 """Standard input or output, in the place of a path."""
 

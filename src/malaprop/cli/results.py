@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from malaprop.report.page import Page
 
 
-# Options and outputs that the measuring commands share.
-
-
 JsonFile = Annotated[
     str | None,
     option(
@@ -241,9 +238,6 @@ def outputs(
         yield write
         stage.complete()
     say_text("".join(shown))
-
-
-# Options and steps of the commands that measure on the owner's own texts.
 
 
 TextFile = Annotated[str, argument("FILE", "The file of texts, or - for standard input.")]

@@ -102,9 +102,6 @@ def show_report(
     show(replace(report.page(), warnings=()) if verbose else report.summary(where), err=True)
 
 
-# A progress bar on a terminal, and silence elsewhere.
-
-
 class Bar:
     def __init__(self, progress: "Progress | None" = None) -> None:
         self._progress = progress

@@ -203,7 +203,6 @@ class PairLoss:
 
     pair: tuple[str, str]
     why: str
-    """Why this pair was chosen."""
     allowed: float
     """The loss that the guarantee allows between them, in nats; infinite if it promises none."""
     loss: float

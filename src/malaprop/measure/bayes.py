@@ -37,8 +37,6 @@ from malaprop.privacy.randomness import checked_rng, secure_rng
 
 Scores = NDArray[np.float32]
 
-# What an observer believes about a word before seeing its replacement.
-
 _SHIFT: Final = 2.7  # Zipf's law as Mandelbrot corrected it
 
 
@@ -89,8 +87,6 @@ def belief_over(space: MetricSpace, prior: Any) -> Belief:
         )
     return Belief(weights / weights.sum(), source)
 
-
-# How often the best guess is right.
 
 _BAYES_TRIALS: Final = 2_000
 _DEAR_TRIALS: Final = 200  # where each word that is weighed takes a row of a large law

@@ -54,7 +54,6 @@ class Calibration:
     epsilon: float
     """ε; a channel with it does not exceed the target."""
     target: str
-    """What was asked for."""
     figures: tuple[tuple[float, Estimate], ...]
     """ε and the figure, for each ε that was tried, in ascending order. The end of its one-sided
     interval, `unsafe`, must keep to the target."""
@@ -200,8 +199,7 @@ def calibrate(
 
     text, compared = target.text.format(bound=bound, **facts), partial(normalised, lexicon)
     found = searched(at, target, bound, text, compared, progress=progress)
-    exact = search.whole and found.epsilon in laws and found.figure.is_exact
-    return replace(found, exact=exact)
+    return replace(found, exact=search.whole and found.epsilon in laws and found.figure.is_exact)
 
 
 def searched(
@@ -222,8 +220,6 @@ def searched(
         normalised=compared(epsilon),
     )
 
-
-# The figures of a channel that a search for ε asks for.
 
 SURE: Final = 1.6448536269514722
 """One-sided 95 % of a normal law, in standard deviations."""

@@ -63,7 +63,6 @@ class Cell:
     """What was measured with one mechanism at one ε."""
 
     mechanism: Mapping[str, Any]
-    """The mechanism with its parameters."""
     kept: Estimate
     """The share of words that come out unchanged."""
     similarity: Estimate
@@ -77,7 +76,6 @@ class Cell:
     attacks: Mapping[str, AttackFigure]
     """How far each attack got."""
     seconds: float
-    """How long the measurement took."""
 
     @property
     def name(self) -> str:
@@ -153,7 +151,6 @@ class Utility:
     """What counts as useful, with its bounds."""
 
     name: str
-    """What it is, in a few words."""
     model: str
     """The model whose accuracy it is; empty for the similarity of texts."""
     floor: Estimate
@@ -297,9 +294,7 @@ class Evaluation:
     lexicon: Mapping[str, Any]
     """The name and the fingerprint of the lexicon."""
     policy: Mapping[str, Any]
-    """How texts are treated."""
     settings: Mapping[str, Any]
-    """What was asked for."""
     texts: Mapping[str, int]
     """How many texts were given, sampled, trained on and attacked, and how many words they have."""
     classes: int
@@ -307,7 +302,6 @@ class Evaluation:
     runs: str
     """What the runs of a classifier differ in; empty without labels."""
     notes: tuple[str, ...] = ()
-    """What the owner should know."""
     earlier: int = field(default=0, compare=False)
     """How many cells are those of an earlier run."""
 
@@ -356,8 +350,7 @@ class Evaluation:
             if name and figure.value < self.most < figure.high:
                 margin, gap = figure.high - figure.value, self.most - figure.value
                 question = f"Whether {cell.title} keeps {name} at or under {self.most:g}"
-                enough = self._texts(margin, gap, "attacked")
-                lines.append(f"{question}: {enough} would decide it.")
+                lines.append(f"{question}: {self._texts(margin, gap, 'attacked')} would decide it.")
         return tuple(lines)
 
     def _enough(self, gap: float, *figures: Estimate) -> str:

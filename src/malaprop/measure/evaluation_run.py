@@ -68,7 +68,6 @@ class EvaluationSettings:
     attacks: tuple[str, ...] | None = None
     """Names of attacks; None for those on words that apply."""
     models: tuple[str, ...] = ("centroids", "ngrams")
-    """Names of classifiers."""
     most: float = 0.5
     """The share of words that no attack may recover more of."""
     model: Any = None

@@ -44,7 +44,6 @@ class ContextFigure:
 
     epsilon: float
     kept: float
-    """The share of words that stay as they are."""
     alone: float
     """The share recovered word by word, by word frequencies of the web: the attack `bayes`."""
     context: float
@@ -52,7 +51,6 @@ class ContextFigure:
     upper: float
     """The upper end of the 95 % interval of `context`."""
     sample: str
-    """The public sample."""
     prior: str
     """Whose words and bigrams the observer knows, alone and with context alike."""
 
@@ -114,8 +112,6 @@ def _stored() -> dict[str, Any]:
     told: dict[str, Any] = json.loads(_FILE.read_text("utf-8"))
     return told
 
-
-# The figures of a page.
 
 TIMES = (0.5, 0.75, 1.0, 1.5, 2.0)
 """The ε of a curve, as multiples of the chosen one."""
@@ -207,8 +203,7 @@ def profile_of(
             values = statistics_of(channel, ids, name, _RUNS, noise)
             low, high = np.percentile(values, [5, 95]).tolist()
             bands[name] = Band(mean=float(np.mean(values)), low=low, high=high)
-        point = ProfilePoint(epsilon=epsilon, success=_success(channel, noise), **bands)
-        curve.append(point)
+        curve.append(ProfilePoint(epsilon=epsilon, success=_success(channel, noise), **bands))
         report(progress, len(curve), steps)
     kept = statistics_of(own, ids, "kept", _RUNS, noise)
     order = np.argsort(-kept, kind="stable")[:_LISTED]

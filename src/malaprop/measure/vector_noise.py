@@ -153,7 +153,6 @@ class NoiseAndScale:
     noise: float
     """The root mean square length of the noise."""
     distance: float
-    """The typical distance of two vectors."""
     source: str
     """Where the typical distance comes from: `stated`, or `public sample`."""
     told_apart: float

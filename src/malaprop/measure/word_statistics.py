@@ -171,7 +171,6 @@ class Statistic:
 
     name: str
     title: str
-    """What it is, in a few words."""
     exact: Callable[[Rows], Floats] | None
     """Computes it from rows of a law; None for K_w, which takes all rows: see `law_batches`."""
     sampled: Callable[[Draws], Floats]
@@ -186,7 +185,6 @@ class Statistic:
     """The only metric in which it says anything; it is left out with others."""
 
     def of_draws(self, draws: Draws) -> Floats:
-        """Estimate the statistic from draws."""
         values = self.sampled(draws)
         return np.asarray(values.mean(axis=1)) if self.mean else values
 
@@ -536,8 +534,6 @@ def _inside(means: Floats, draws: Any, factor: float) -> Floats:
     above = (means - start) / (factor - start)
     return np.asarray(1.0 - np.maximum(0.0, np.maximum(below, above)))
 
-
-# Statistics of a channel, word by word.
 
 _GROUPS: Final = 8  # of runs, whose differences tell the error of draws
 _ERROR_WORDS: Final = 512  # that tell it for more words, too: it is no smaller for fewer words

@@ -237,9 +237,6 @@ def _found(word: object, lexicon: Lexicon) -> tuple[int, str]:
     return treatments[0].id, "" if listed else str(policy.words.route(tokens[0]))
 
 
-# The page.
-
-
 def explanation_page(explained: Explanation) -> Page:
     keeping, context = explained.keeping, explained.context
     estimated = f"Estimated from {explained.draws:,} draws; there is no closed form."

@@ -23,12 +23,8 @@ from malaprop.report import plots
 from malaprop.report.page import Bullets, Facts, Page, Piece, Plot, Section, Table, named, opened
 from malaprop.report.run_report import Clock, LexiconFacts, method
 
-# What all pages about measurements share.
-
-
 _PUBLIC: Final = "Computed from public data alone: the mechanism and the lexicon."
 _LIMITS: Final = tomllib.loads(files("malaprop.report").joinpath("limits.toml").read_text("utf-8"))
-"""What each measurement does not say."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,6 @@ class Setting:
     mechanism: Mechanism
     lexicon: Lexicon | None = None
     name: str = ""
-    """What the lexicon was called."""
     guarantee: Guarantee | str = ""
 
     def page(
@@ -74,9 +69,6 @@ class Setting:
                 replace(made, on_terminal=False),
             ),
         )
-
-
-# Attacks on the owner's own texts.
 
 
 _OWNER: Final = (
@@ -144,9 +136,6 @@ def attack_page(result: AttackResult, setting: Setting) -> Page:
         ),
         audience=_OWNER,
     )
-
-
-# Audits: exact ones, and ones by draws.
 
 
 _VERDICTS = {True: "holds", False: "FAILS", None: "not decided"}
@@ -217,9 +206,6 @@ def _sampled(result: SampledAudit, setting: Setting) -> Page:
         ),
         warnings=_FALSE if result.violated else (),
     )
-
-
-# The choice of ε, and of λ.
 
 
 _FIGURE: Final = "the figure"
@@ -315,9 +301,6 @@ def lambda_page(result: LambdaChoice, setting: Setting) -> Page:
     )
 
 
-# Statistics of words.
-
-
 _WORST = 5
 
 
@@ -400,8 +383,7 @@ def _spreads(result: WordStatistics) -> Iterator[Plot]:
         "distinct": f"different outputs in {result.runs:,} runs (S_w)",
     }
     for name, label in labels.items() if len(result.words) >= 3 else ():
-        values = result.values[name].tolist()
-        draw = partial(plots.over_words, values, label)
+        draw = partial(plots.over_words, result.values[name].tolist(), label)
         yield Plot(draw, f"Over words: {label}.")
 
 

@@ -114,9 +114,6 @@ class Page:
     sections: tuple[Section, ...] = ()
 
 
-# Words for texts of a page.
-
-
 def named(name: str) -> str:
     """Return a name from outside as a page shows it: it can be seen, and none of it is markup.
 
@@ -217,9 +214,6 @@ def _count_plots(pieces: Iterable[Piece]) -> int:
     return nested + sum(isinstance(piece, Plot) and not piece.name for piece in pieces)
 
 
-# What all renderers share.
-
-
 _CODE = re.compile(r"`([^`]+)`")
 _NUMBER = re.compile(r"(at (least|most) )?[-+−<]?\.?\d|[–-]$|exact$")
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -304,8 +298,6 @@ class _Renderer(Protocol):
 
 
 def _numeric(table: Table) -> list[bool]:
-    """Tell for each column whether all its cells are numbers."""
-
     def is_number(cell: Cell) -> bool:
         if isinstance(cell, str):
             return not cell or _NUMBER.match(cell) is not None

@@ -148,7 +148,6 @@ def calibration_curve(axes: Any, calibration: Calibration, label: str) -> None:
 
 @_plot
 def losses_of_pairs(axes: Any, pairs: Sequence[PairLoss]) -> None:
-    """Plot what draws show about pairs of words, against what the guarantee allows."""
     shown = [pair for pair in pairs if math.isfinite(pair.allowed)]
     most = max((pair.allowed for pair in shown), default=1.0)
     axes.plot([0, most], [0, most], color="black", linestyle=":", label="the guarantee")
@@ -239,9 +238,6 @@ def occurrence_table(profile: Profile, once: str) -> Table:
     return Table(("a word occurs, with as many draws", *head), tuple(rows))
 
 
-# The picture of an evaluation: utility over what attacks recover.
-
-
 _MARKS = "osD^vP*X"
 _INKS = (INK, "#a4521b", "#4d7c3a", "#7a4a8a", "#66707a", "#b08a1e", "#2a7f86", "#93304d")
 
@@ -257,8 +253,7 @@ def frontier_plot(evaluation: Evaluation) -> tuple[Plot, ...]:
     """Return the picture of an evaluation; none if no attack on words was run."""
     if any(cell.strongest is None for cell in evaluation.cells):
         return ()
-    caption = _CAPTION.format(utility=evaluation.utility.name)
-    return (Plot(lambda: frontier(evaluation), caption),)
+    return (Plot(lambda: frontier(evaluation), _CAPTION.format(utility=evaluation.utility.name)),)
 
 
 @_plot

@@ -50,9 +50,6 @@ from malaprop.report.promise import (
 )
 from malaprop.text.treatment import DRAWN_TAGS
 
-# The report as a value.
-
-
 AUDIENCE = (
     "For the owner of the text, not for publication: the counts depend on the input in ways that "
     "the guarantee does not cover."
@@ -379,9 +376,6 @@ def _wordless(texts: int) -> str:
     )
 
 
-# The page of a run.
-
-
 _PROTECTED = {
     "in_lexicon": "in the lexicon",
     "mapped": "mapped to words of it",
@@ -556,9 +550,6 @@ def _setting(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {each}" for name, each in value.items())
     return str(value)
-
-
-# What all pages say of how something was made.
 
 
 def method(

@@ -12,6 +12,7 @@ from malaprop.report.page import Bullets, Facts, Page, Section, code, counted, n
 from malaprop.report.promise import factor, promise_pieces
 from malaprop.report.run_report import LexiconFacts, Occasion, method, summary_page
 
+_FACTS = ["input_digest", "output_digest", "format", "part", "rows", "columns", "released_columns"]
 AUDIENCE = "For the owner of the data, not for publication."
 NO_SCALE = (
     "nobody said how far apart such vectors are, so nothing tells whether this ε leaves anything "
@@ -84,13 +85,7 @@ class VectorReport:
             "scale": self.scale.to_dict() if self.scale else None,
             "input": without_passwords(self.input),
             "output": without_passwords(self.output),
-            "input_digest": self.input_digest,
-            "output_digest": self.output_digest,
-            "format": self.format,
-            "part": self.part,
-            "rows": self.rows,
-            "columns": self.columns,
-            "released_columns": self.released_columns,
+            **{name: getattr(self, name) for name in _FACTS},
             "not_protected": list(self.beside),
             "left_out": list(self.left_out),
             "texts": self.texts.to_dict() if self.texts else None,

@@ -54,19 +54,15 @@ class AttackResult(ABC):
     """
 
     attack: str
-    """The name of the attack."""
     estimate: Estimate
     """The share of words recovered, the accuracy of labels, or the area under the curve."""
     baseline: float
     """What an observer has without any inference."""
     mechanism: dict[str, object] = field(default_factory=dict)
-    """The mechanism with its parameters."""
     options: dict[str, Any] = field(default_factory=dict)
-    """The options of the attack."""
 
     @property
     def score(self) -> float:
-        """The share of words recovered, the accuracy of labels, or the area under the curve."""
         return self.estimate.value
 
     @property
@@ -233,7 +229,6 @@ class FoundVectors(AttackResult):
 _registry: "dict[str, type[Attack]]" = {}
 
 attacks: "Mapping[str, type[Attack]]" = MappingProxyType(_registry)
-"""All attacks, by name."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -155,7 +155,6 @@ class WordAttack(Attack):
         return self.recover(self.drawn(privatizer, draws, target.rng), target.rng, target.progress)
 
     def drawn(self, privatizer: Privatizer, draws: Sequence[WordDraws], rng: Generator) -> Drawn:
-        """Return draws of some texts with what is public about them."""
         size, first = len(privatizer.lexicon), draws[0]
         model = model_for(self.model, privatizer.lexicon, needed=self.needs_model)
         if not first.secret.size:
