@@ -137,7 +137,6 @@ def calibrate(
 
 
 def _refuse(flag: str, others: Set[str]) -> None:
-    """Refuse options that have no meaning beside another one."""
     for name in sorted(others - _ANYWHERE):
         raise ParameterError(f"--{name} does not go with {flag}: leave it out".replace("_", "-"))
 

@@ -273,7 +273,6 @@ def train_poincare(
 def _hierarchy(
     relations: Path | None, wordnet: Path | None, words: str | None
 ) -> "tuple[Hierarchy, list[Path]]":
-    """Return what to train on, and the files that it comes from."""
     from malaprop.lab.poincare import Hierarchy, WordNet, read_pairs
     from malaprop.lexicon.lexicon import Lexicon
 

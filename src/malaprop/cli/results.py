@@ -118,8 +118,7 @@ def drawn_words(chosen: list[str] | int | None, lexicon: "MetricSpace") -> list[
         return None
     from malaprop.privacy.randomness import secure_rng
 
-    drawn = secure_rng().choice(len(lexicon), size=chosen, replace=False)
-    return [lexicon.words[i] for i in drawn]
+    return [lexicon.words[i] for i in secure_rng().choice(len(lexicon), chosen, replace=False)]
 
 
 def _check_count(number: int, least: int, most: int | None) -> None:

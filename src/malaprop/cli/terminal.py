@@ -75,7 +75,6 @@ def print_table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
 
 
 def warn(*warnings: str) -> None:
-    """Show warnings on stderr."""
     for warning in warnings:
         say(f"warning: {with_flag_names(warning)}.", err=True)
 

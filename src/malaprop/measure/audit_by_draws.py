@@ -131,7 +131,6 @@ class Shown(NamedTuple):
 
 
 def _most(shown: Iterable[Shown]) -> Shown:
-    """Return the largest of each number."""
     losses, deltas, promising = zip(*shown, strict=True)
     return Shown(max(losses), max(deltas), any(promising))
 

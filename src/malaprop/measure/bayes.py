@@ -353,8 +353,7 @@ def guesses_by(scores: Callable[[Ids], Scores], belief: Floats, drawn: Ids, last
     guesses = np.empty((len(drawn), len(last)), dtype=np.int64)
     for trial, outputs in enumerate(drawn):
         distinct, places = np.unique(outputs, return_inverse=True)
-        totals = np.cumsum(scores(distinct)[places], axis=0)[last]
-        guesses[trial] = (totals + logs).argmax(axis=1)
+        guesses[trial] = (np.cumsum(scores(distinct)[places], axis=0)[last] + logs).argmax(axis=1)
     return guesses
 
 
@@ -415,8 +414,7 @@ def _gains(moved: Floats, usual: Floats, size: int) -> tuple[NDArray[np.float32]
     words = np.bincount(np.searchsorted(inner, usual), minlength=len(inner) + 1) + 0.5
     gains = np.log((moves + 0.5) / len(moved)) - np.log(words / len(usual))
     means = np.bincount(bins, weights=away, minlength=len(inner) + 1) / np.maximum(moves, 1)
-    table = np.interp(step * np.arange(_STEPS), means, gains)
-    return table.astype(np.float32), step, same
+    return np.interp(step * np.arange(_STEPS), means, gains).astype(np.float32), step, same
 
 
 # How likely noisy vectors are for each word, from the stated density of the noise.

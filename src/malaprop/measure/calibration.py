@@ -211,8 +211,7 @@ def searched(
     **options: Any,
 ) -> Calibration:
     """Return the ε of a target, whose normalised figures are `compared`: see `search_epsilon`."""
-    met = partial(target.is_met, bound=bound)
-    epsilon, tried = search_epsilon(figure, met, text, **options)
+    epsilon, tried = search_epsilon(figure, partial(target.is_met, bound=bound), text, **options)
     return Calibration(
         epsilon=epsilon,
         target=text,
@@ -361,8 +360,7 @@ def tail(values: Floats, worst: float, whole: bool, runs: int | None = None) -> 
     if whole:
         return Estimate.exact(value)
     further = SURE * math.sqrt(len(ordered) * worst * (1.0 - worst))
-    upper = min(len(ordered) - 1, place + math.ceil(further))
-    highest = float(ordered[upper])
+    highest = float(ordered[min(len(ordered) - 1, place + math.ceil(further))])
     return Estimate.one_sided(value, highest if runs is None else highest_share(highest, runs))
 
 

@@ -382,8 +382,7 @@ class EvaluationSample:
 def _by_text(values: NDArray[Any], draws: WordDraws) -> Floats:
     """Return the sum of values of words in each text that has any."""
     lengths = draws.lengths[draws.lengths > 0]
-    starts = np.cumsum(lengths) - lengths
-    return np.add.reduceat(values.astype(np.float64), starts)
+    return np.add.reduceat(values.astype(np.float64), np.cumsum(lengths) - lengths)
 
 
 def _over_texts(
@@ -558,7 +557,6 @@ def _measure_missing(
     mechanisms: Sequence[Mechanism],
     listener: Listener | None,
 ) -> None:
-    """Measure what was not measured before: the bounds, and then cell by cell."""
     jobs = [each for each in (None, *mechanisms) if cache.get(each) is None]
     for place, job in enumerate(jobs):
         note = "floors and ceilings" if job is None else f"{job.name}, ε = {job.epsilon:g}"

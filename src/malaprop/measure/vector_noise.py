@@ -18,8 +18,6 @@ from malaprop.privacy.mechanism import FreeVectors, Mechanism, TakesVectors
 from malaprop.privacy.progress import Progress
 from malaprop.privacy.randomness import checked_rng, secure_rng, seeded_rng
 
-# What noise leaves of vectors, and what it hides, measured on public ones of the same kind.
-
 _PAIRS = 4096  # of vectors whose distances are compared
 _DRAWS = 2048  # released vectors that an observer looks up
 _CANDIDATES = 4096  # the most vectors in the observer's list

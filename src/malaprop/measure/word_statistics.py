@@ -117,8 +117,6 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class _Words:
-    """Some words of a lexicon, and how similar words are."""
-
     space: MetricSpace
     ids: Ids
     similarity: Similarity

@@ -377,7 +377,6 @@ def _short(number: float) -> str:
 
 
 def _spreads(result: WordStatistics) -> Iterator[Plot]:
-    """Yield how two statistics are spread over words, if there are enough of them."""
     labels = {
         "kept": "chance that a word stays (N_w)",
         "distinct": f"different outputs in {result.runs:,} runs (S_w)",

@@ -31,8 +31,6 @@ from malaprop.privacy.errors import MissingExtraError, ParameterError, printable
 from malaprop.privacy.estimate import Estimate
 from malaprop.private_files import without_passwords
 
-# What a page consists of.
-
 
 @dataclass(frozen=True)
 class Link:
@@ -145,9 +143,6 @@ def counted(number: int, noun: str) -> str:
     ('1 record', '2,000 records')
     """
     return f"{number:,} {noun}" + "s" * (number != 1)
-
-
-# Pages as texts and as files.
 
 
 _ENDINGS = {".json": "JSON", ".md": "Markdown", ".html": "a web page"}
@@ -303,8 +298,7 @@ def _numeric(table: Table) -> list[bool]:
             return not cell or _NUMBER.match(cell) is not None
         return isinstance(cell, Estimate)
 
-    columns = zip(*table.rows, strict=True)
-    return [any(column) and all(map(is_number, column)) for column in columns]
+    return [any(cells) and all(map(is_number, cells)) for cells in zip(*table.rows, strict=True)]
 
 
 def _bar(share: float, longest: int = _BAR) -> str:

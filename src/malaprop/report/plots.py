@@ -183,9 +183,6 @@ def _bars(values: Sequence[float], intervals: Sequence[Sequence[float]]) -> list
     ]
 
 
-# What pages show of a mechanism's profile: plots by ε and by occurrences, and a table.
-
-
 _UNIFORM = "All words are equally likely."
 _BOUNDED = (
     "Right guesses, by occurrences of a word. The best guess lies in the band: it reaches from "

@@ -546,7 +546,6 @@ def _names(names: Iterable[str]) -> str:
 
 
 def _setting(value: object) -> str:
-    """Return the value of a setting, which may be several by name."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {each}" for name, each in value.items())
     return str(value)

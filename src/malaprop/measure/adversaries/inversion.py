@@ -96,13 +96,11 @@ class VectorAttack(Attack):
         )
 
     def _words(self, target: Target) -> Ids:
-        """Return the words of the texts, or as many of them as are wanted, at random."""
         there = [
             text for text in map_non_null(target.texts, "attack", list) if not is_missing(text)
         ]
         privatizer = target.privatizer
-        parser = TextParser(privatizer.lexicon.words, privatizer.policy)
-        templates, secrets = parser.parse(there)
+        templates, secrets = TextParser(privatizer.lexicon.words, privatizer.policy).parse(there)
         ids = secrets.ids[~templates.typed]
         if not ids.size:
             raise DataError("The texts have no words to attack.")
@@ -163,8 +161,7 @@ def _fitting(vector: Floats, places: Floats, step: float) -> Ids:
     left = np.arange(len(places))
     for start in range(0, len(vector), _COLUMNS):
         part = slice(start, start + _COLUMNS)
-        fits = _reachable(places[left, part], vector[part], step).all(axis=1)
-        left = left[fits]
+        left = left[_reachable(places[left, part], vector[part], step).all(axis=1)]
         if not len(left):
             break
     return left
