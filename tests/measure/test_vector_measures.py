@@ -132,11 +132,16 @@ def test_the_scale_is_stated_or_public_or_unknown() -> None:
 
 
 def test_a_calibration_looks_at_the_sample_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
-    for name in ("sample_of", "typical_distance"):
-        found = getattr(vector_noise, name)
-        monkeypatch.setattr(
-            vector_noise, name, lambda rows, found=found: calls.append(found) or found(rows)
-        )
+    looks: list[Any] = []
+
+    def counted(look: Any) -> Any:
+        def counting(rows: Any) -> Any:
+            looks.append(look)
+            return look(rows)
+
+        return counting
+
+    for look in (sample_of, typical_distance):
+        monkeypatch.setattr(vector_noise, look.__name__, counted(look))
     calibrate_vectors(Laplace, CLOUD, inversion=0.5, rng=seeded_rng(3))
-    assert calls == [sample_of, typical_distance]
+    assert looks == [sample_of, typical_distance]

@@ -82,7 +82,7 @@ def test_the_tables_fit_the_terminal(evaluation: Evaluation, width: int) -> None
     assert max(map(len, shown.splitlines())) <= width
     assert "\nRecommended: balanced at ε = 1.5\n" in shown
     assert "0.440(.010)" in shown
-    assert "half of the width of each stands in brackets" in " ".join(shown.split())
+    assert "on a terminal, half the width, in brackets" in " ".join(shown.split())
     assert "±" not in shown  # one standard error, on the pages of studies
     tables = 3 if width == 60 else 2  # what is too wide continues below
     assert len(re.findall(r"^balanced\* +1\.5 ", shown, re.MULTILINE)) == tables

@@ -202,7 +202,4 @@ def _about(evaluation: Evaluation) -> Iterator[str]:
         )
         yield _ADAPTIVE if settings.get("adaptive") else _STATIC
         yield _BOUNDS
-    yield (
-        "Intervals (on a terminal, half of the width of each stands in brackets): "
-        f"{evaluation.about_intervals}."
-    )
+    yield f"Intervals (on a terminal, half the width, in brackets): {evaluation.about_intervals}."
