@@ -87,7 +87,6 @@ class Job:
 
     @contextmanager
     def open_source(self) -> Iterator[BinaryIO]:
-        """Open the input."""
         if self.source == PIPE:
             yield sys.stdin.buffer
             return
@@ -108,8 +107,6 @@ class Job:
 
 @dataclass(frozen=True)
 class TextJob(Job):
-    """A job whose input has texts, and a layout."""
-
     layout: Layout
 
 
@@ -139,7 +136,6 @@ def plan_jobs(
 
 
 def total_size(jobs: Sequence[Job]) -> int | None:
-    """Return the size of all inputs, if it is known."""
     sizes = [job.size for job in jobs]
     return None if None in sizes else sum(size or 0 for size in sizes)
 
@@ -153,7 +149,6 @@ def check_source(source: str | Path) -> None:
 
 
 def _targets(inputs: Sequence[str], output: str) -> list[str]:
-    """Return where each input goes."""
     if len(inputs) == 1 and not (Path(output).is_dir() and inputs[0] != PIPE):
         return [output]
     if PIPE in inputs or output == PIPE:
@@ -312,7 +307,6 @@ class Output:
 
     @property
     def path(self) -> Path:
-        """The output's name."""
         return Path(self.job.target)
 
     @cached_property
@@ -443,11 +437,9 @@ class Run:
 
     @property
     def left(self) -> list[Output]:
-        """The outputs that are still to be made."""
         return [output for output in self.outputs if not output.whole]
 
     def warn(self, *warnings: str) -> None:
-        """Tell the listener what the user should know."""
         for warning in warnings:
             self._listener(RunProgress(stage="warning", note=warning))
 

@@ -97,7 +97,6 @@ class WorkerPool:
         return self.size > 1 and self._context.get_start_method() == "fork"
 
     def add(self, key: Any, texts: list[str]) -> None:
-        """Add a piece of work."""
         self._backlog.append((key, texts))
 
     def results(self) -> Iterator[tuple[Any, Any]]:

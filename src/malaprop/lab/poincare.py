@@ -270,8 +270,6 @@ class _Distances:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
-    """Parameters of a training."""
-
     dimension: int = 10
     epochs: int = 200
     rate: float = 0.3

@@ -62,7 +62,6 @@ class _Spot(NamedTuple):
         return isinstance(self.value, str) and any(not aim.left for aim in self.aims)
 
     def check(self) -> None:
-        """Refuse a value that is neither text nor on the way to one."""
         if self.is_text:
             return
         column, left = self.aims[0]
@@ -159,7 +158,6 @@ def _led_on(aims: list[_Aim], key: str) -> list[_Aim]:
 
 
 def _matched(pattern: re.Pattern[str], line: str, position: int) -> re.Match[str]:
-    """Match what must come next."""
     match = pattern.match(line, position)
     if match is None:
         raise ValueError

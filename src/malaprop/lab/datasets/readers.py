@@ -119,8 +119,6 @@ class WordList(_Rows):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class WordVectors:
-    """Words with a vector each."""
-
     name: str
     words: tuple[str, ...]
     vectors: NDArray[np.float32]

@@ -143,7 +143,6 @@ Attackers = Sequence[tuple[Predictor, Ids]]
 
 
 def koppel_attackers(texts: Sequence[str], labels: Ids, times: int) -> Attackers:
-    """Train Koppel's method on so many splits of texts."""
     attackers = []
     for number in range(times):
         (split,) = random_splits(labels, TESTED, 1, seeded_rng(number))

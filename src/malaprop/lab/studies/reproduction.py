@@ -53,7 +53,6 @@ class Cells:
             return None
 
     def keep(self, key: Mapping[str, Any], figures: Iterable[Measurement]) -> None:
-        """Keep the figures of a cell."""
         value = {"key": json.loads(_text(key)), "figures": [asdict(figure) for figure in figures]}
         with atomic_write(self._path(key)) as part:
             part.write_text(json.dumps(value, ensure_ascii=False), "utf-8")

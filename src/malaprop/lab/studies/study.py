@@ -212,7 +212,6 @@ class Claim:
     """Conditions of what we added and the paper did not run, and how to `say` that."""
 
     def is_about(self, line: Line) -> bool:
-        """Whether the statement is about a figure."""
         return _meets(line.measure, self.measure) and is_where(self.about, line.setting)
 
     def judge(self, line: Line, results: Results) -> Verdict:
@@ -496,6 +495,5 @@ class Paper:
 
 @cache
 def paper_of(study: str) -> Paper:
-    """Read the paper's file of a study."""
     text = (files("malaprop.lab.studies") / study / "paper.json").read_text("utf-8")
     return Paper(**json.loads(text))

@@ -37,7 +37,6 @@ def density(x: Floats | float, epsilon: float) -> Floats:
 
 
 def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
-    """Compute the density, its mass, and the distance of the walk's places from it."""
     epsilon, dimension = setting["epsilon"], setting["dimension"]
     radii = np.linspace(0.0, 1.0, _GRID)
     # The surface of the unit sphere: 2 in one dimension.
@@ -76,7 +75,6 @@ ENDS = {"kept": _HIGH, "distinct": {**_HIGH, **_LOW}, "hierarchy": _LOW}
 
 
 def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
-    """Measure N_w, S_w and K_w of words spread over the lexicon."""
     channel = channel_of(run, setting)
     ids = word_ids(channel.lexicon, min(len(channel.lexicon), run.pick(quick=24, full=100)))
     runs = run.pick(quick=100, full=400)

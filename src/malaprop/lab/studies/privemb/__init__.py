@@ -10,23 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.lab.datasets.readers import LabelledTexts
-from malaprop.lab.studies.figures import (
-    FLOORS,
-    MAJORITY,
-    both_shares,
-    epsilon_for_kept,
-    estimated,
-    floor_shares,
-    mean_of,
-    share_kept,
-)
-from malaprop.lab.studies.reproduction import (
-    DEFAULT_LEXICON,
-    ENCODERS,
-    VECTORS,
-    MissingDataError,
-    Run,
-)
+from malaprop.lab.studies import figures, reproduction
 from malaprop.lab.studies.study import Measurement, Setting
 from malaprop.lab.tasks import run as run_task
 from malaprop.lab.tasks import sources, task_with
@@ -66,11 +50,13 @@ _TYPICAL = 1000  # words whose distances give the scale of vectors
 Vectors = VectorChannel[Noise]
 
 
-def lexicon_of(run: Run, setting: Setting) -> Lexicon:
+def lexicon_of(run: reproduction.Run, setting: Setting) -> Lexicon:
     """Return the lexicon that a setting names, `english` by default, in the scale that it asks."""
-    name = setting.get("lexicon", DEFAULT_LEXICON)
+    name = setting.get("lexicon", reproduction.DEFAULT_LEXICON)
     lexicon = run.lexicon(name)
-    if name in VECTORS:  # of what a user imports, the words that all other vectors here are of
+    if (
+        name in reproduction.VECTORS
+    ):  # of what a user imports, the words that all other vectors here are of
         words = run.lexicon().words
         lexicon = run.once(("part", name), lambda: lexicon.subset(words))
     if setting.get("control") != SCALED:
@@ -92,7 +78,7 @@ def _scaled(lexicon: Lexicon, like: Lexicon) -> Lexicon:
     return Lexicon(lexicon.words, vectors)
 
 
-def channel_of(run: Run, setting: Setting) -> Vectors:
+def channel_of(run: reproduction.Run, setting: Setting) -> Vectors:
     """Return the channel of a setting. The last one is held."""
 
     def bind() -> Vectors:
@@ -105,7 +91,6 @@ def channel_of(run: Run, setting: Setting) -> Vectors:
 
 
 def bound(lexicon: Lexicon, setting: Setting) -> Vectors:
-    """Bind the mechanism of a setting to a lexicon."""
     if setting["mechanism"] in (M1, A1):
         return Laplace(epsilon=setting["epsilon"]).on(lexicon)
     return _projecting(setting, lexicon).on(lexicon)
@@ -125,22 +110,22 @@ def _projecting(setting: Setting, lexicon: Lexicon, seed: int = 0) -> PrivEmb:
 
 
 def _is_floor(setting: Setting) -> bool:
-    return setting.get("control") in (*FLOORS, MAJORITY)
+    return setting.get("control") in (*figures.FLOORS, figures.MAJORITY)
 
 
-def shares_of(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+def shares_of(run: reproduction.Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Measure the shares of words kept and in clear.
 
     A word is kept if the nearest neighbour of its private vector gives it away. It is in clear if
     its vector has no noise.
     """
     if _is_floor(setting):
-        yield from floor_shares(setting["control"], len(lexicon_of(run, setting)))
+        yield from figures.floor_shares(setting["control"], len(lexicon_of(run, setting)))
     else:
-        yield from both_shares(channel_of(run, setting), _DECODED[run.quick], rng)
+        yield from figures.both_shares(channel_of(run, setting), _DECODED[run.quick], rng)
 
 
-def _equal_epsilon(run: Run, setting: Setting) -> float:
+def _equal_epsilon(run: reproduction.Run, setting: Setting) -> float:
     """Return the ε at which M1, or A1, keeps as many words as the published M2 does there."""
     lexicon = lexicon_of(run, setting)
     source = run.lexicon() if setting["mechanism"] == A1 else lexicon
@@ -148,12 +133,12 @@ def _equal_epsilon(run: Run, setting: Setting) -> float:
 
     def searched() -> float:
         words, draws = run.pick(quick=200, full=1000), 1
-        kept = share_kept(other, words, np.random.default_rng(run.seed))
+        kept = figures.share_kept(other, words, np.random.default_rng(run.seed))
         if kept < _SMALL:
             draws = _SMALL_DRAWS[run.quick]
-            kept = share_kept(other, words, np.random.default_rng(run.seed), draws)
+            kept = figures.share_kept(other, words, np.random.default_rng(run.seed), draws)
         between = (0.5, 500.0)
-        return epsilon_for_kept(
+        return figures.epsilon_for_kept(
             lambda epsilon: Laplace(epsilon=epsilon).on(lexicon), kept, words, between, draws
         )
 
@@ -161,7 +146,7 @@ def _equal_epsilon(run: Run, setting: Setting) -> float:
     return run.once(key, searched)
 
 
-def subject_for(run: Run, setting: Setting) -> Subject:
+def subject_for(run: reproduction.Run, setting: Setting) -> Subject:
     """Return what a task of this setting draws from: a channel, or a floor without one."""
     if not _is_floor(setting):
         once = setting.get("noise") == "table"
@@ -169,12 +154,10 @@ def subject_for(run: Run, setting: Setting) -> Subject:
     space = lexicon_of(run, setting)
     if setting["control"] == "random table":
         return _random_table(space, int(setting.get("dimension", space.vectors.shape[1])))
-    return FLOORS[setting["control"]](space)
+    return figures.FLOORS[setting["control"]](space)
 
 
 def _random_table(space: MetricSpace, dimension: int) -> Subject:
-    """Return a random vector of so many dimensions for each word."""
-
     def begin(rng: Generator) -> sources.Source:
         return sources.Table(space, rng, rng.normal(size=(len(space), dimension)))
 
@@ -189,7 +172,7 @@ COUNT = 100
 DELTA = 1e-6
 
 
-def preservation(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+def preservation(run: reproduction.Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Compare all pairs of 100 words with 100 others, before and after."""
     lexicon = lexicon_of(run, setting)
     count = min(COUNT, len(lexicon) // 2)
@@ -206,7 +189,7 @@ def preservation(run: Run, setting: Setting, rng: Generator) -> Iterator[Measure
         corrected = {"distance_error_corrected": _corrected_error(true, private, length)}
         rows.append(preserved(true, private) | corrected)
     for name in rows[0]:
-        yield mean_of(name, [row[name] for row in rows])
+        yield figures.mean_of(name, [row[name] for row in rows])
     yield from shares_of(run, setting, rng)
     if channel is not None:
         yield from _about(setting, channel)
@@ -264,7 +247,7 @@ def _bounds(setting: Setting, channel: Vectors, true: Floats) -> Iterator[Measur
 # Lemma 4: how much a random projection stretches words, and vectors in general.
 
 
-def stretch(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+def stretch(run: reproduction.Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Measure the stretch of several projections, against what their noise makes up for."""
     lexicon = lexicon_of(run, setting)
     ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=300, full=1000)))
@@ -304,9 +287,9 @@ def _ratios(vectors: Floats, noise: ProjectedLaplace) -> Floats:
 _TEST, _TRAIN = 0.2, 0.8
 
 
-def linear(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+def linear(run: reproduction.Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Train a linear SVM on the private vectors of opinion words; test it on a fifth of them."""
-    if setting.get("control") == MAJORITY:
+    if setting.get("control") == figures.MAJORITY:
         task = task_with("sentiment-words", {"data": run.data("opinion-words"), "test": _TEST})
         yield Measurement("accuracy", task.prepare(lexicon_of(run, setting)).majority)
         yield from shares_of(run, setting, rng)
@@ -321,7 +304,7 @@ def linear(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
         test=_TEST,
     )
     for name in ("accuracy", "auc"):
-        yield estimated(name, result.measures[name], shared=_TEST / _TRAIN)
+        yield figures.estimated(name, result.measures[name], shared=_TEST / _TRAIN)
     yield Measurement("words", result.items)
     yield from shares_of(run, setting, rng)
     if not _is_floor(setting):
@@ -337,13 +320,13 @@ dimension = partial(linear)  # Figures 4 and 7 draw by a name of their own
 _TEXT_TEST = 0.1
 
 
-def texts(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+def texts(run: reproduction.Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Train on private centroids of sentences, test on private ones."""
     name = setting.get("mechanism")
-    if name in ENCODERS:
-        raise MissingDataError(name, ENCODERS[name], ("accuracy",))
+    if name in reproduction.ENCODERS:
+        raise reproduction.MissingDataError(name, reproduction.ENCODERS[name], ("accuracy",))
     data: LabelledTexts = run.data(setting["task"])
-    if setting.get("control") == MAJORITY:
+    if setting.get("control") == figures.MAJORITY:
         problem = task_with("classify", {"data": data, "test": _TEXT_TEST}).prepare(run.lexicon())
         yield Measurement("accuracy", float(problem.majority or 0.0))
         yield from shares_of(run, setting, rng)
@@ -358,13 +341,15 @@ def texts(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     }
     tested = run_task("classify", subject, data=data, **common)
     shared = 0.0 if data.splits else _TEXT_TEST / (1.0 - _TEXT_TEST)
-    yield estimated("accuracy", tested.score, shared=shared)
+    yield figures.estimated("accuracy", tested.score, shared=shared)
     yield from shares_of(run, setting, rng)
     if "control" in setting or not setting.get("published") or setting["noise"] != "table":
         return  # the paper did not run it
     # What SentEval prints beside the test accuracy is that on held-out training sentences.
     held_out = run_task("classify", subject, data=_training_part(data, run.seed), **common)
-    yield estimated("train_accuracy", held_out.score, shared=_TEXT_TEST / (1.0 - _TEXT_TEST))
+    yield figures.estimated(
+        "train_accuracy", held_out.score, shared=_TEXT_TEST / (1.0 - _TEXT_TEST)
+    )
 
 
 def _training_part(data: LabelledTexts, seed: int) -> LabelledTexts:
