@@ -71,7 +71,6 @@ def _text(key: Mapping[str, Any]) -> str:
 
 # What papers used that neither the package nor the catalogue has, and how to get it.
 
-
 FASTTEXT: Final = "fasttext"
 GLOVE_42B: Final = "glove-42b"
 GLOVE_200: Final = "glove-6b-200d"
@@ -94,7 +93,6 @@ ENCODERS: Final = {
 
 
 # A run of studies: quick or full, its seed, and what its cells share.
-
 
 Thing = TypeVar("Thing")
 DEFAULT_LEXICON = "english"
@@ -237,7 +235,6 @@ def _version(package: str) -> str:
 
 
 # Run a study: measure its cells, or take those that were kept, and judge the paper's claims.
-
 
 CellProgress = Callable[[int, int, str], None]
 """Called with the cells done, the cells in total, and what is being measured."""

@@ -282,7 +282,6 @@ def _varying(lines: Sequence[Line]) -> list[str]:
 
 # Plots of a study, as SVG: our figures with error bars, the paper's as dashed lines.
 
-
 _UNSEEN = (
     (re.compile(r"(\d\.\d\d)\d+(?![\d<])"), r"\1"),  # but not in what a label says
     (re.compile(r"\n\s+"), "\n"),

@@ -30,7 +30,6 @@ from malaprop.privatizer import Privatizer
 
 # How much is measured. The texts and pairs are those of all mechanisms.
 
-
 SIZES: Final[Mapping[str, tuple[int, int]]] = {
     "mr": (60, 450),  # about so many rows of data sets
     "attacked": (25, 200),  # of the reviews
@@ -60,7 +59,6 @@ def some_rows(run: Run, name: str) -> Any:
 
 
 # What an observer recovers of words, with and without context, over several draws of noise.
-
 
 _RECOVERED: Final = ("kept", "success_alone", "success_context", "similarity")
 
@@ -97,7 +95,6 @@ def _attacked(run: Run, privatizer: Privatizer, rng: Generator) -> Iterator[Meas
 
 
 # Whether private texts still tell who wrote them: Koppel's method, static and adaptive.
-
 
 Private = Callable[[Sequence[str]], list[str]]
 """Draws private texts."""
@@ -207,7 +204,6 @@ def _problem(run: Run, space: Any) -> Any:
 
 
 # What is measured of each mechanism: attacks on words, tasks, attribution, the guarantee.
-
 
 RECOMMENDED: Final = "balanced"
 _AUTHORS: Final = (

@@ -83,7 +83,6 @@ def frontier_page(lines: Sequence[Line], *, brief: bool = False) -> Page:
 
 # Tables: rows with names and figures, a column for each measure.
 
-
 Row = tuple[tuple[str, ...], Figures]
 _ATTACKS = ("success_alone", "success_context")
 _FORMS: Final = {
@@ -312,7 +311,6 @@ def _instead(
 
 
 # The plot: utility against ε, and against what attacks recover.
-
 
 _SIZE = (8.4, 12.4)  # inches
 _TICKS = (1, 2, 5, 10, 20, 50, 100, 200)

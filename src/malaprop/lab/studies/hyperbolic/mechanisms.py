@@ -19,7 +19,6 @@ _STEPS = 1000
 
 # Euclidean spaces of the hierarchy's words, and what an ε of hyperbolic distance means there.
 
-
 TRAINED: Final = {
     "Euclidean, 50 dimensions": "glove-6b-50d",
     "Euclidean, 100 dimensions": "glove-6b-100d",

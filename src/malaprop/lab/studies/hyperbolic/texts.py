@@ -28,7 +28,6 @@ from malaprop.text import english
 
 # Texts with slots: which words are replaced, and by what. The others stay in clear.
 
-
 RARE: Final = 1e-3
 """A word is a slot if it follows the word before it with a smaller probability."""
 Flags = NDArray[np.bool_]
@@ -194,7 +193,6 @@ def _replacer(run: Run, setting: Setting, protocol: Protocol) -> Replacer:
 
 # Table III: how many authors are identified by Koppel's method.
 
-
 PAN: Final = ("pan11-small", "pan11-large", "pan12-A", "pan12-C", "pan12-D", "pan12-I")
 GET_PAN: Final = "ask for PAN-2011 and PAN-2012 at https://pan.webis.de/data.html"
 _FEWEST = 4  # texts of an author
@@ -267,7 +265,6 @@ def _read(run: Run, setting: Setting) -> tuple[SlotTexts, Ids]:
 
 
 # Table VI: eight tasks on texts whose slots, words of rare transitions, are private.
-
 
 TASKS: Final = {
     **dict.fromkeys(("mr", "cr", "mpqa", "sst5", "trec"), "classify"),

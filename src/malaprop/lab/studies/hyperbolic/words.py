@@ -21,7 +21,6 @@ from malaprop.privacy.randomness import seeded_rng
 
 # Figure 3: the density of Eq. 7, its mass in n dimensions, and what the random walk draws.
 
-
 _PLACES = (0.0, 0.25, 0.5, 0.75, 0.9)
 _GRID = 20_001
 _STEPS = 1000
@@ -65,7 +64,6 @@ def is_within_four_errors(line: Line) -> bool:
 
 # Figure 5: N_w, mean and maximum; S_w; K_w.
 
-
 OF = 1000
 """N_w is told of 1,000 runs, as in the paper."""
 STATISTICS = {"kept": "N_w", "distinct": "S_w", "hierarchy": "K_w"}
@@ -107,7 +105,6 @@ def measured(channel: Channel, ids: Ids, runs: int, rng: Generator) -> dict[str,
 
 
 # Table IV: the expected N_w of hyperbolic and Euclidean mechanisms at the same worst case.
-
 
 _COUNTED = 10  # runs of the worst word that return it
 _POINTS = 14  # ε of a curve

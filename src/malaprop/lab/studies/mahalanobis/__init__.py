@@ -72,7 +72,6 @@ def _bound(lexicon: Lexicon, shape: float, epsilon: float) -> Any:
 
 # Tables 1 to 4 and Figures 2 to 5: how often words stay, and how many different words come out.
 
-
 _RUNS = 100
 
 
@@ -107,7 +106,6 @@ def _summary(name: str, values: Floats) -> Iterator[Measurement]:
 
 # Table 5: the two data sets, and how unevenly their words lie.
 
-
 _WORD = re.compile(r"[a-z]+")
 _FEW = 50
 
@@ -140,7 +138,6 @@ def _rareness(lexicon: Lexicon, records: Sequence[Sequence[str]]) -> float:
 
 
 # Figures 6 and 7: classification of private tweets and messages.
-
 
 _MEASURES = ("accuracy", "precision", "recall", "balanced_accuracy")
 _TEST = 0.3

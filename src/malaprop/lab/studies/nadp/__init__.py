@@ -26,7 +26,6 @@ from malaprop.privacy.randomness import seeded_rng
 
 # The mechanisms that the paper compares, as it ran them and as they are sound.
 
-
 DELTA = 1.0 / 73404.0
 _LAPLACIAN = {"laplacian": "coordinate-laplace", "laplacian of scale 1/ε": "coordinate-laplace"}
 
@@ -98,7 +97,6 @@ def clear(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
 
 # Table 1: the words nearest to the noisy vectors of five words.
 
-
 _SHOWN = 3
 
 
@@ -141,7 +139,6 @@ def sometimes(line: Line) -> bool | None:
 
 
 # Figures 3 and 4: how much of a word's neighbourhood noise leaves, and the skewness of that.
-
 
 M = 10  # nearest words that are compared, as in the authors' code
 _BINS = 10
@@ -206,7 +203,6 @@ def _skewness_of_code(values: Floats) -> float:
 
 
 # Figure 2: four tasks, with the noise of each mechanism, by ε; beside floors and controls.
-
 
 TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "word similarity": ("similarity", "spearman", ("men", "simlex", "simverb")),

@@ -34,7 +34,6 @@ from malaprop.privacy.randomness import seeded_rng
 
 # The mechanisms of the study: the paper's two, sound projections, and what needs no words.
 
-
 M1, M2, A1 = "laplace", "priv-emb", "a1"
 """A1 is M1's noise on vectors that were trained with fewer dimensions."""
 DIMENSIONS = {0.93: 50, 0.66: 100, 0.468: 200}
@@ -166,7 +165,6 @@ def _random_table(space: MetricSpace, dimension: int) -> Subject:
 
 # Figures 1 and 2: distances and inner products between private vectors, and between words.
 
-
 COUNT = 100
 """Words on either side, as in the paper; the same ones in all cells."""
 DELTA = 1e-6
@@ -283,7 +281,6 @@ def _ratios(vectors: Floats, noise: ProjectedLaplace) -> Floats:
 
 # Figure 3: a linear model that tells positive from negative words.
 
-
 _TEST, _TRAIN = 0.2, 0.8
 
 
@@ -315,7 +312,6 @@ dimension = partial(linear)  # Figures 4 and 7 draw by a name of their own
 
 
 # Table 1: sentences classified by the mean of their private word vectors.
-
 
 _TEXT_TEST = 0.1
 

@@ -28,7 +28,6 @@ from malaprop.privacy.randomness import seeded_rng
 
 # What follows from the law, exactly: Theorem 3's tail, and what an exponent does to words.
 
-
 _STAR = 400
 _ROUNDING = 1e-9
 _RUNS = 100
@@ -83,7 +82,6 @@ def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
 
 
 # IMDB's reviews in Appendix C's four parts, and how each part is made private.
-
 
 PARTS = ("TR1", "TR2", "TE1", "TE2")
 _WORDS = 60  # of a review
@@ -140,7 +138,6 @@ def parts_of(run: Run, trial: int) -> dict[str, Part]:
 
 
 # The mechanisms of the study: TEM, Madlib (laplace), and what needs no words.
-
 
 _STEPS = 12  # of a bisection over ε
 _TOKENS = 500  # words of reviews that a share kept is estimated from, in that bisection
@@ -202,7 +199,6 @@ def equal_epsilon(run: Run, setting: Setting) -> float:
 
 
 # Figure 1: a classifier trained on private reviews, its accuracy, and who was in its training.
-
 
 _WEAKNESS = 100.0
 """Of the regularization: 20 epochs of fastText learn training texts by heart."""
