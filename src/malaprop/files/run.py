@@ -400,8 +400,7 @@ class Output:
         journal = self.side if self.whole and self.side and self.side.batches else None
         if header := journal.header if journal else self._header:
             key = key_of(self.path, header)
-            whole = stamp(self._final.stat())
-            write_record(self._final, record_of(header, key, self._seen, whole))
+            write_record(self._final, record_of(header, key, self._seen, stamp(self._final.stat())))
 
     def close(self) -> bool:
         """Close the journal; return whether it holds something to resume."""
@@ -419,8 +418,7 @@ def _file_stamp(job: Job, source: BinaryIO | None = None) -> tuple[int, ...] | N
     status = status_of(source) if source else job.status()
     if status is None:
         return None
-    times = status.st_mtime_ns, status.st_ctime_ns
-    return status.st_dev, status.st_ino, status.st_size, *times
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 class Run:
@@ -510,8 +508,7 @@ def staged_run(
                 else:
                     output.start_over(force=force)
                 if not output.whole:
-                    replace = output.replace
-                    output.target = output.job.open_target(stage, limits, force=replace)
+                    output.target = output.job.open_target(stage, limits, force=output.replace)
             if report and run.left:  # for its owner alone: it tells more than the output
                 run.report = stage.open(report, force=force, limits=[OWNER_ONLY])
             yield run

@@ -420,8 +420,7 @@ class _WordTextFile(VectorFile, name="text"):
         for block in self._file.blocks:
             for start in range(0, len(block.words), step):
                 rows = slice(start, start + step)
-                vectors = block.vectors[rows].astype(np.float64)
-                yield VectorBlock(vectors, block.words[rows])
+                yield VectorBlock(block.vectors[rows].astype(np.float64), block.words[rows])
 
     def writer(self, target: BinaryIO, columns: int) -> VectorWriter:
         header = "" if self.rows is None else f"{self.rows} {columns}\n"

@@ -126,7 +126,6 @@ class _Object:
             position = after.end()
 
     def _value(self, start: int, aims: list[_Aim], route: str) -> int:
-        """Visit a value that aims lead to; return where it ends."""
         value, stop = _SCANNER.raw_decode(self._line, start)
         self.seen.update(aim.column for aim in aims if not aim.left)
         if value is None:

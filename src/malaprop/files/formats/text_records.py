@@ -207,8 +207,7 @@ class TextReader(Reader[TextBatch]):
         # In a part, bytes that are not text are a flaw of their record: nobody knows where in the
         # file they are.
         lenient = self.part or self.layout.on_error != "fail"
-        encoding = self.layout.encoding
-        self.text = DecodedText(self.source, encoding, self.newline, lenient=lenient)
+        self.text = DecodedText(self.source, self.layout.encoding, self.newline, lenient=lenient)
 
     @property
     def consumed(self) -> int:

@@ -68,8 +68,7 @@ def _recognised(path: Path) -> list[tuple[entries.DataFile, bool]]:
     places = [(file, False) for file in files if (file.size, file.sha256) == (size, digest)]
     if not places and is_archive(path):
         members = found_in(path, {file.member for file in files})
-        held = (file for file in files if file.member in members and _holds(path, file))
-        places = [(file, True) for file in held]
+        places = [(file, True) for file in files if file.member in members and _holds(path, file)]
     if not places:
         raise DataError(
             f"{path} is no file of the catalogue: no entry has its SHA-256, {digest}. Another "

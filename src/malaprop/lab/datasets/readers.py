@@ -64,8 +64,7 @@ class _Rows:
 
     def part(self, *names: str) -> Self:
         """Return the rows of one or several parts, such as `train` and `dev`."""
-        there = dict.fromkeys(self.splits)
-        check_options(f"The data set {self.name}", names, there, noun="part")
+        check_options(f"The data set {self.name}", names, dict.fromkeys(self.splits), noun="part")
         return self.rows([place for place, split in enumerate(self.splits) if split in names])
 
 

@@ -22,7 +22,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from malaprop.lab.tasks import sources
+from malaprop.lab.tasks.sources import (
+    Source,
+    Subject,
+    random_subject,
+    random_table,
+    subject_of,
+    unprotected,
+)
 from malaprop.measure.adversaries import option
 from malaprop.measure.classification import plain_value
 from malaprop.privacy.errors import DataError, ParameterError, made_with, type_name
@@ -48,9 +55,9 @@ registry: "Mapping[str, type[Task]]" = MappingProxyType(_registry)
 _VARY = ("both", "noise", "splits")
 _ANY = (-float("inf"), float("inf"))  # errors of distances have no upper end
 _BOUNDS = (
-    ("unprotected", sources.unprotected),
-    ("random_table", sources.random_table),
-    ("random_words", sources.random_subject),
+    ("unprotected", unprotected),
+    ("random_table", random_table),
+    ("random_words", random_subject),
 )
 
 
@@ -58,7 +65,7 @@ _BOUNDS = (
 class Problem:
     """A task on a lexicon: all that does not depend on the noise."""
 
-    score: Callable[[sources.Source, Generator], Mapping[str, float]] = field(repr=False)
+    score: Callable[[Source, Generator], Mapping[str, float]] = field(repr=False)
     """Returns the measures of one repetition; the generator draws splits, and nothing else."""
     items: int
     """How many rows are scored."""
@@ -236,7 +243,7 @@ def run(
         task = task_with(task, options)
     elif options:
         raise ParameterError("Give a task its options when you make it, not when you run it.")
-    drawn_from = sources.subject_of(subject, once=once, release=release)
+    drawn_from = subject_of(subject, once=once, release=release)
     seeds = (secure_rng() if rng is None else checked_rng(rng)).integers(2**63, size=(repeats, 2))
     problem = task.prepare(drawn_from.space)
     varied = {
@@ -244,8 +251,7 @@ def run(
         "splits": problem.divided and vary != "noise",
     }
     over = " and ".join(title for title, varies in varied.items() if varies) or "nothing"
-    count = 1 if over == "nothing" else repeats
-    steps = [("", drawn_from)] * count
+    steps = [("", drawn_from)] * (1 if over == "nothing" else repeats)
     steps += [(title, begin(drawn_from.space)) for title, begin in _BOUNDS if floors]
     runs, bounds, shares = [], {}, []
     for number, (title, each) in enumerate(steps):

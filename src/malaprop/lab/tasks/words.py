@@ -125,8 +125,7 @@ def _separated(rows: Floats, classes: Ids, train: Ids, test: Ids) -> Mapping[str
     from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
 
     steps = (StandardScaler(), LinearSVC(C=0.01, dual=False))
-    machine = trained(rows[train], classes[train], *steps)
-    scores = machine.decision_function(rows[test])
+    scores = trained(rows[train], classes[train], *steps).decision_function(rows[test])
     measures = shares_right((scores > 0).astype(np.int64), classes[test])
     return measures | {"auc": float(roc_auc_score(classes[test], scores))}
 

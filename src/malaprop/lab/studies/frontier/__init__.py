@@ -168,8 +168,7 @@ def _promised(run: Run, lexicon: Lexicon, guarantee: Guarantee) -> Iterator[Meas
         gaps = lexicon.vectors[ids].astype(np.float64) - lexicon.vectors[others]
         apart = np.linalg.norm(gaps, axis=1)
     else:
-        rows = lexicon.distances(ids)
-        apart = rows[np.arange(len(ids)), others]
+        apart = lexicon.distances(ids)[np.arange(len(ids)), others]
     yield Measurement("loss_of_nearest", guarantee.epsilon * float(np.median(apart)))
 
 

@@ -205,8 +205,7 @@ def _by_epsilon(all_curves: Sequence[Curve], marks: str) -> Iterator[Piece]:
     yield TEXTS["by_epsilon"]
     yield Section(f"All points: {len(rows)} rows", (points,), folded=True)
     yield marks
-    title = f"With and without punctuation, and N_w: {len(rows)} rows"
-    yield Section(title, (more,), folded=True)
+    yield Section(f"With and without punctuation, and N_w: {len(rows)} rows", (more,), folded=True)
 
 
 # What a newcomer takes from the frontier: which mechanism, which ε, and what speaks against it.

@@ -37,13 +37,11 @@ _AT_ONCE = 512
 
 def euclidean(run: Run, space: str, words: tuple[str, ...]) -> Lexicon:
     """Return the vectors of a space for those of the words that have one, centred."""
-    name = TRAINED.get(space, DEFAULT_LEXICON)
 
     def make() -> Lexicon:
-        lexicon = run.lexicon(name)
+        lexicon = run.lexicon(TRAINED.get(space, DEFAULT_LEXICON))
         known = run.lexicon().subset(words).words  # the same words in every space
-        size = COMPONENTS.get(space) or lexicon.vectors.shape[1]
-        return reduced(lexicon.subset(known), size)
+        return reduced(lexicon.subset(known), COMPONENTS.get(space) or lexicon.vectors.shape[1])
 
     return run.once(("euclidean", space), make)
 

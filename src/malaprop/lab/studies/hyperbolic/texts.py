@@ -176,8 +176,7 @@ class _SlotSource(Source):
         rows = np.repeat(np.arange(len(corpus)), texts.counts)[known]
         shape = (len(corpus), len(self.space))
         sums = csr_matrix((np.ones(len(rows)), (rows, ids[known])), shape) @ self.space.vectors
-        sizes = np.maximum(np.bincount(rows, minlength=len(corpus)), 1)
-        return np.asarray(sums / sizes[:, None])
+        return np.asarray(sums / np.maximum(np.bincount(rows, minlength=len(corpus)), 1)[:, None])
 
     def _words(self, ids: Ids) -> Ids:
         raise NotImplementedError("slots are places in texts, not words")
@@ -255,8 +254,7 @@ def _read(run: Run, setting: Setting) -> tuple[SlotTexts, Ids]:
         cut = [" ".join(listed[k * step : k * step + words]) for k in range(parts)]
         texts += cut
         authors += [author] * len(cut)
-    counts = Counter(authors)
-    usual = [name for name, count in counts.items() if count >= _FEWEST]
+    usual = [name for name, count in Counter(authors).items() if count >= _FEWEST]
     few = usual[:: run.pick(quick=4, full=1)]  # some have to do
     chosen = [i for i, author in enumerate(authors) if author in few]
     names = {name: number for number, name in enumerate(few)}

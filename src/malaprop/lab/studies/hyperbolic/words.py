@@ -146,7 +146,9 @@ def _compared(run: Run, setting: Setting) -> Iterator[Measurement]:
     percentile = 95.0 if control == "equal 95th percentile" else 100.0
     if space != "hyperbolic":  # if its vectors are missing, nothing need be measured
         euclidean(run, space, run.lexicon(HIERARCHY).words)
-    kept = _hyperbolic(run, setting)
+    own = {k: v for k, v in setting.items() if k not in ("control", "space")}
+    key = ("N_w", *map(str, own.items()))
+    kept = run.once(key, lambda: OF * _shares(run, channel_of(run, own)))
     worst, epsilon = float(np.percentile(kept, percentile)), float(setting["epsilon"])
     if space != "hyperbolic" and control == "equal Euclidean ε":
         # Laplace noise that promises what the hyperbolic mechanism does.
@@ -164,15 +166,8 @@ def _compared(run: Run, setting: Setting) -> Iterator[Measurement]:
     yield Measurement("epsilon_used", epsilon)
 
 
-def _hyperbolic(run: Run, setting: Setting) -> Floats:
-    own = {k: v for k, v in setting.items() if k not in ("control", "space")}
-    key = ("N_w", *map(str, own.items()))
-    return run.once(key, lambda: OF * _shares(run, channel_of(run, own)))
-
-
 def _shares(run: Run, channel: Channel) -> Floats:
-    words = run.pick(quick=24, full=200)
-    ids = word_ids(channel.lexicon, min(len(channel.lexicon), words))
+    ids = word_ids(channel.lexicon, min(len(channel.lexicon), run.pick(quick=24, full=200)))
     return statistics_of(channel, ids, "kept", _runs(run), seeded_rng(run.seed))
 
 

@@ -65,9 +65,8 @@ def _matched(run: Run, lexicon: Lexicon, shape: float, epsilon: float) -> float:
 
 
 def _bound(lexicon: Lexicon, shape: float, epsilon: float) -> Any:
-    return figures.mechanism_of({"mechanism": "mahalanobis", "lambda": shape}, epsilon=epsilon).on(
-        lexicon
-    )
+    made = figures.mechanism_of({"mechanism": "mahalanobis", "lambda": shape}, epsilon=epsilon)
+    return made.on(lexicon)
 
 
 # Tables 1 to 4 and Figures 2 to 5: how often words stay, and how many different words come out.
@@ -78,8 +77,7 @@ _RUNS = 100
 def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Run the mechanism 100 times on each of some words; count as the paper does."""
     channel = channel_of(run, setting)
-    size = len(channel.lexicon)
-    ids = word_ids(channel.lexicon, min(size, run.pick(quick=12, full=300)))
+    ids = word_ids(channel.lexicon, min(len(channel.lexicon), run.pick(quick=12, full=300)))
     drawn = channel.substitute(np.repeat(ids, _RUNS), rng).reshape(len(ids), _RUNS)
     stayed = (drawn == ids[:, None]).sum(axis=1).astype(np.float64)
     different = np.array([len(np.unique(row)) for row in drawn], dtype=np.float64)

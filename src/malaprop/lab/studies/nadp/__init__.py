@@ -42,9 +42,8 @@ def channel_of(run: Run, setting: Setting, epsilon: float | None = None) -> Vect
     if name == "laplacian":
         value /= _sensitivity(run, lexicon, 1)
     made = {**setting, "mechanism": _LAPLACIAN.get(name, name)}
-    bound: VectorChannel[Any] = figures.mechanism_of(made, epsilon=value, delta=DELTA, **more).on(
-        lexicon
-    )
+    mechanism = figures.mechanism_of(made, epsilon=value, delta=DELTA, **more)
+    bound: VectorChannel[Any] = mechanism.on(lexicon)
     return bound
 
 
@@ -89,8 +88,7 @@ def _sensitivity(run: Run, lexicon: Lexicon, norm: int) -> float:
 
 
 def clear(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
-    lexicon = run.lexicon(setting["lexicon"])
-    bare = figures.mechanism_of(setting).on(lexicon).noise.sigmas == 0.0
+    bare = figures.mechanism_of(setting).on(run.lexicon(setting["lexicon"])).noise.sigmas == 0.0
     yield Measurement("in_clear", int(np.count_nonzero(bare)))
     yield Measurement("share_in_clear", float(bare.mean()))
 
@@ -330,8 +328,7 @@ def _epsilon(run: Run, setting: Setting) -> float:
         )
 
     if setting.get("control") == "equal share kept":
-        key = ("matched", setting["mechanism"], epsilon)
-        return run.once(key, as_many_kept_as_published)
+        return run.once(("matched", setting["mechanism"], epsilon), as_many_kept_as_published)
     if setting.get("control") == "equal Euclidean ε":
         return epsilon**2 / channel_of(run, setting).guarantee.in_metric("euclidean").epsilon
     return epsilon

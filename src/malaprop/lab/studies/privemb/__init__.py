@@ -10,7 +10,14 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.lab.datasets.readers import LabelledTexts
-from malaprop.lab.studies import figures, reproduction
+from malaprop.lab.studies import figures
+from malaprop.lab.studies.reproduction import (
+    DEFAULT_LEXICON,
+    ENCODERS,
+    VECTORS,
+    MissingDataError,
+    Run,
+)
 from malaprop.lab.studies.study import Measurement, Setting
 from malaprop.lab.tasks import run as run_task
 from malaprop.lab.tasks import sources, task_with
@@ -49,15 +56,12 @@ _TYPICAL = 1000  # words whose distances give the scale of vectors
 Vectors = VectorChannel[Noise]
 
 
-def lexicon_of(run: reproduction.Run, setting: Setting) -> Lexicon:
+def lexicon_of(run: Run, setting: Setting) -> Lexicon:
     """Return the lexicon that a setting names, `english` by default, in the scale that it asks."""
-    name = setting.get("lexicon", reproduction.DEFAULT_LEXICON)
+    name = setting.get("lexicon", DEFAULT_LEXICON)
     lexicon = run.lexicon(name)
-    if (
-        name in reproduction.VECTORS
-    ):  # of what a user imports, the words that all other vectors here are of
-        words = run.lexicon().words
-        lexicon = run.once(("part", name), lambda: lexicon.subset(words))
+    if name in VECTORS:  # of what a user imports, the words that all other vectors here are of
+        lexicon = run.once(("part", name), lambda: lexicon.subset(run.lexicon().words))
     if setting.get("control") != SCALED:
         return lexicon
     return run.once(("scaled", name), lambda: _scaled(lexicon, run.lexicon()))
@@ -73,11 +77,10 @@ def _scaled(lexicon: Lexicon, like: Lexicon) -> Lexicon:
         float(np.median(pdist(each.vectors[[each.index[word] for word in chosen]])))
         for each in (lexicon, like)
     ]
-    vectors = lexicon.vectors.astype(np.float64) * (medians[1] / medians[0])
-    return Lexicon(lexicon.words, vectors)
+    return Lexicon(lexicon.words, lexicon.vectors.astype(np.float64) * (medians[1] / medians[0]))
 
 
-def channel_of(run: reproduction.Run, setting: Setting) -> Vectors:
+def channel_of(run: Run, setting: Setting) -> Vectors:
     """Return the channel of a setting. The last one is held."""
 
     def bind() -> Vectors:
@@ -112,7 +115,7 @@ def _is_floor(setting: Setting) -> bool:
     return setting.get("control") in (*figures.FLOORS, figures.MAJORITY)
 
 
-def shares_of(run: reproduction.Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+def shares_of(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Measure the shares of words kept and in clear.
 
     A word is kept if the nearest neighbour of its private vector gives it away. It is in clear if
@@ -124,7 +127,7 @@ def shares_of(run: reproduction.Run, setting: Setting, rng: Generator) -> Iterat
         yield from figures.both_shares(channel_of(run, setting), _DECODED[run.quick], rng)
 
 
-def _equal_epsilon(run: reproduction.Run, setting: Setting) -> float:
+def _equal_epsilon(run: Run, setting: Setting) -> float:
     """Return the ε at which M1, or A1, keeps as many words as the published M2 does there."""
     lexicon = lexicon_of(run, setting)
     source = run.lexicon() if setting["mechanism"] == A1 else lexicon
@@ -141,11 +144,10 @@ def _equal_epsilon(run: reproduction.Run, setting: Setting) -> float:
             lambda epsilon: Laplace(epsilon=epsilon).on(lexicon), kept, words, between, draws
         )
 
-    key = ("equal", lexicon.fingerprint, setting["epsilon"], setting["beta"])
-    return run.once(key, searched)
+    return run.once(("equal", lexicon.fingerprint, setting["epsilon"], setting["beta"]), searched)
 
 
-def subject_for(run: reproduction.Run, setting: Setting) -> Subject:
+def subject_for(run: Run, setting: Setting) -> Subject:
     """Return what a task of this setting draws from: a channel, or a floor without one."""
     if not _is_floor(setting):
         once = setting.get("noise") == "table"
@@ -170,7 +172,7 @@ COUNT = 100
 DELTA = 1e-6
 
 
-def preservation(run: reproduction.Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+def preservation(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Compare all pairs of 100 words with 100 others, before and after."""
     lexicon = lexicon_of(run, setting)
     count = min(COUNT, len(lexicon) // 2)
@@ -199,8 +201,7 @@ def _without_words(floor: str, lexicon: Lexicon, true: Floats, rng: Generator) -
     if floor == "random words":
         drawn = lexicon.vectors[rng.integers(len(lexicon), size=len(true))]
         return np.asarray(drawn, dtype=np.float64)
-    length = float(np.linalg.norm(true, axis=1).mean())
-    random: Floats = rng.normal(size=true.shape) * length
+    random: Floats = rng.normal(size=true.shape) * float(np.linalg.norm(true, axis=1).mean())
     return random / math.sqrt(true.shape[1])
 
 
@@ -245,7 +246,7 @@ def _bounds(setting: Setting, channel: Vectors, true: Floats) -> Iterator[Measur
 # Lemma 4: how much a random projection stretches words, and vectors in general.
 
 
-def stretch(run: reproduction.Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+def stretch(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Measure the stretch of several projections, against what their noise makes up for."""
     lexicon = lexicon_of(run, setting)
     ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=300, full=1000)))
@@ -284,7 +285,7 @@ def _ratios(vectors: Floats, noise: ProjectedLaplace) -> Floats:
 _TEST, _TRAIN = 0.2, 0.8
 
 
-def linear(run: reproduction.Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+def linear(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Train a linear SVM on the private vectors of opinion words; test it on a fifth of them."""
     if setting.get("control") == figures.MAJORITY:
         task = task_with("sentiment-words", {"data": run.data("opinion-words"), "test": _TEST})
@@ -316,11 +317,11 @@ dimension = partial(linear)  # Figures 4 and 7 draw by a name of their own
 _TEXT_TEST = 0.1
 
 
-def texts(run: reproduction.Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+def texts(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Train on private centroids of sentences, test on private ones."""
     name = setting.get("mechanism")
-    if name in reproduction.ENCODERS:
-        raise reproduction.MissingDataError(name, reproduction.ENCODERS[name], ("accuracy",))
+    if name in ENCODERS:
+        raise MissingDataError(name, ENCODERS[name], ("accuracy",))
     data: LabelledTexts = run.data(setting["task"])
     if setting.get("control") == figures.MAJORITY:
         problem = task_with("classify", {"data": data, "test": _TEXT_TEST}).prepare(run.lexicon())
@@ -343,9 +344,8 @@ def texts(run: reproduction.Run, setting: Setting, rng: Generator) -> Iterator[M
         return  # the paper did not run it
     # What SentEval prints beside the test accuracy is that on held-out training sentences.
     held_out = run_task("classify", subject, data=_training_part(data, run.seed), **common)
-    yield figures.estimated(
-        "train_accuracy", held_out.score, shared=_TEXT_TEST / (1.0 - _TEXT_TEST)
-    )
+    shared = _TEXT_TEST / (1.0 - _TEXT_TEST)
+    yield figures.estimated("train_accuracy", held_out.score, shared=shared)
 
 
 def _training_part(data: LabelledTexts, seed: int) -> LabelledTexts:
@@ -354,6 +354,5 @@ def _training_part(data: LabelledTexts, seed: int) -> LabelledTexts:
         places = [place for place, part in enumerate(data.splits) if part != "test"]
     else:
         labels = np.unique(np.array(data.labels), return_inverse=True)[1]
-        rng = np.random.default_rng(seed)
-        places = random_splits(labels, _TEXT_TEST, 1, rng)[0].train.tolist()
+        places = random_splits(labels, _TEXT_TEST, 1, np.random.default_rng(seed))[0].train.tolist()
     return replace(data.rows(places), splits=())

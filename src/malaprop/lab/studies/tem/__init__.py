@@ -34,11 +34,11 @@ _RUNS = 100
 
 
 def tail(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
-    """Compute the probability of a word beyond γ, from the law."""
     mechanism = mechanism_of(setting, beta=setting["beta"])
     lexicon = run.lexicon(setting["lexicon"])
     if setting.get("control") == "all words beyond γ":
-        lexicon = _star(mechanism.threshold(_STAR))
+        apart = np.eye(_STAR) * (mechanism.threshold(_STAR) + 1.0)
+        lexicon = Lexicon([f"w{i}" for i in range(_STAR)], apart)
     channel = mechanism.on(lexicon)
     gamma = channel.law.gamma
     ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=60, full=300)))
@@ -53,13 +53,7 @@ def tail(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     yield Measurement("cap", setting["epsilon"] * gamma)
 
 
-def _star(gamma: float) -> Lexicon:
-    """Return words that are all farther than γ from each other."""
-    return Lexicon([f"w{i}" for i in range(_STAR)], np.eye(_STAR) * (gamma + 1.0))
-
-
 def is_within_beta(line: Line) -> bool | None:
-    """Whether a tail is no heavier than β."""
     if not isinstance(line.ours, float):
         return None
     return bool(line.ours <= line.setting["beta"] + _ROUNDING)
@@ -88,8 +82,6 @@ _WORDS = 60  # of a review
 
 
 class Part(NamedTuple):
-    """Reviews of one part."""
-
     corpus: Corpus
     labels: Ids
 
@@ -124,8 +116,7 @@ def parts_of(run: Run, trial: int) -> dict[str, Part]:
         data: LabelledTexts = run.data("imdb")
         classes = class_numbers(data.labels, len(data))
         rng, reader = seeded_rng(1000 * run.seed + trial), CorpusReader(vocabulary(run))
-        most = run.pick(quick=125, full=1000)
-        each = min(most, int(np.bincount(classes).min()) // len(PARTS))
+        each = min(run.pick(quick=125, full=1000), int(np.bincount(classes).min()) // len(PARTS))
         drawn = [rng.permutation(np.flatnonzero(classes == label)) for label in (0, 1)]
         parts = {}
         for place, name in enumerate(PARTS):
@@ -144,7 +135,6 @@ _TOKENS = 500  # words of reviews that a share kept is estimated from, in that b
 
 
 def channel_of(run: Run, setting: Setting) -> Any:
-    """Return the channel of a setting on the reviews' vocabulary."""
     lexicon, epsilon = vocabulary(run), float(setting["epsilon"])
     if is_at_equal_share(setting):
         epsilon = equal_epsilon(run, setting)
@@ -170,7 +160,6 @@ def bound(lexicon: Lexicon, setting: Setting, epsilon: float) -> Any:
 
 
 def source_of(run: Run, setting: Setting, rng: Generator) -> Source:
-    """Return what the reviews of one trial are drawn from."""
     floor, space = str(setting.get("control", "")).partition(",")[0], vocabulary(run)
     if floor == "random table":  # of words, not of vectors
         return sources.Source(space, rng, rng.permutation(len(space)).__getitem__)
@@ -207,8 +196,7 @@ _WEAK = 1.0  # that of a classifier that learns less by heart
 
 def trial(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Train on private TR1, test on TE1; then tell TR1 from TR2 by the model's outputs."""
-    trials = range(run.pick(quick=2, full=5))
-    rows = [_one(run, setting, number, rng) for number in trials]
+    rows = [_one(run, setting, number, rng) for number in range(run.pick(quick=2, full=5))]
     for name in rows[0]:
         measure, _, attacker = name.partition(":")
         added = {"attacker": attacker} if attacker else {}
