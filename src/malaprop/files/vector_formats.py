@@ -231,8 +231,6 @@ def _chosen_part(path: Path, matrices: Mapping[str, object], part: str | None) -
 
 
 class _MatrixFile(VectorFile):
-    """A file that holds a matrix and nothing else that is read."""
-
     rows: int
     _file: IO[bytes]
 

@@ -301,7 +301,6 @@ class BatchDraw:
     seed: int | None = None
 
     def __call__(self, key: Key, texts: list[str]) -> Drawn:
-        """Return the private texts, and how their tokens were treated."""
         privatizer = self.privatizer
         if self.seed is not None:
             seed = np.random.SeedSequence(self.seed, spawn_key=key)

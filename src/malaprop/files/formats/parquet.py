@@ -416,8 +416,7 @@ def _weights(rows: "pa.RecordBatch") -> "pa.Array":
     total = pa.repeat(pa.scalar(_SOME_BYTES * rows.num_columns, pa.int64()), rows.num_rows)
     for column in rows.columns:
         if any(is_kind(column.type) for is_kind in flat):
-            lengths = pc.fill_null(pc.binary_length(column), 0)
-            total = pc.add(total, lengths.cast(pa.int64()))
+            total = pc.add(total, pc.fill_null(pc.binary_length(column), 0).cast(pa.int64()))
     return total
 
 

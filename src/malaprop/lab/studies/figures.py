@@ -238,7 +238,6 @@ class _GrowingTable(Source):
         return corpus.means(self._with(corpus.ids))
 
     def _with(self, ids: Ids) -> Floats:
-        """Return the table, with noise drawn for these words."""
         asked = np.unique(ids)
         new = asked[~self._known[asked]]
         noisy = self._channel.release_words(new, self._rng)

@@ -117,9 +117,7 @@ def _attributed(run: Run, private: Private, noisy: bool = True) -> Iterator[Meas
         adaptive = [figures.koppel_attackers(seen, labels, figures.SPLIT_TIMES) for seen in read]
         for name, each in (("", [static] * len(read)), ("_adaptive", adaptive)):
             both = zip(each, read, strict=True)
-            hits = np.array(
-                [figures.authors_named(attackers, seen, labels) for attackers, seen in both]
-            )
+            hits = np.array([figures.authors_named(who, seen, labels) for who, seen in both])
             yield from figures.over_both(
                 f"attribution{name}{ending}", hits / tested, shared=_SHARED
             )

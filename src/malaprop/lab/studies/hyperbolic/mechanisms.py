@@ -162,8 +162,7 @@ def _matched(run: Run, lexicon: Lexicon, name: str, epsilon: float) -> float:
     words = run.pick(quick=100, full=400)
 
     def search() -> float:
-        hierarchy = lexicon_of(run, {})
-        published = _published(run, hierarchy, epsilon, _SIGMA, _STEPS)
+        published = _published(run, lexicon_of(run, {}), epsilon, _SIGMA, _STEPS)
         kept = share_kept(published, words, seeded_rng(20), draws=10)
         return epsilon_for_kept(lambda e: _bound(lexicon, name, e), kept, words, (0.05, 200.0))
 
