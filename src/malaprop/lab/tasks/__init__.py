@@ -30,7 +30,6 @@ from malaprop.lab.tasks.sources import (
     subject_of,
     unprotected,
 )
-from malaprop.measure.adversaries import option
 from malaprop.measure.classification import plain_value
 from malaprop.privacy.errors import DataError, ParameterError, made_with, type_name
 from malaprop.privacy.estimate import Estimate
