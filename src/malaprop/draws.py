@@ -117,8 +117,7 @@ def draw_values(
         else:
             channel = value_channel(group, steps, epsilon)
             values[slots] = channel.substitute(secrets[slots], rng).tolist()
-    drawn: list[Value] = values.tolist()
-    return drawn
+    return cast(list[Value], values.tolist())
 
 
 @lru_cache(maxsize=64)  # a path takes a while to lay out, and privatizers are alike

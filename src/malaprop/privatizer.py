@@ -18,13 +18,7 @@ from malaprop.privacy.errors import ParameterError, require_text, several_texts
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.randomness import SECURE, checked_rng, label, secure_rng
-from malaprop.recipe import (
-    Chosen,
-    LexiconChoice,
-    MechanismChoice,
-    choose,
-    interned,
-)
+from malaprop.recipe import Chosen, LexiconChoice, MechanismChoice, choose, interned
 from malaprop.release import (
     Release,
     common_words,
@@ -394,7 +388,6 @@ class Privatizer:
 
 
 def _revived(chosen: Chosen, options: tuple[tuple[str, Any], ...], rng: Generator) -> Privatizer:
-    """Make a privatizer from its pickled recipe."""
     self = Privatizer.__new__(Privatizer)
     self._prepare(chosen, Policy(**dict(options)), rng)
     return self

@@ -119,7 +119,6 @@ def info(name: Name) -> None:
 
 
 def _print_fingerprints(lexicon: "Lexicon") -> None:
-    """Show the fingerprint, and that with the word graph, in the words of reports and audits."""
     from malaprop.lexicon.graph import with_known_graph
     from malaprop.privacy.errors import LexiconError
     from malaprop.privacy.word_graph import graph_of
@@ -274,7 +273,6 @@ def train_poincare(
 def _hierarchy(
     relations: Path | None, wordnet: Path | None, words: str | None
 ) -> "tuple[Hierarchy, list[Path]]":
-    """Return what to train on, and the files that it comes from."""
     from malaprop.lab.poincare import Hierarchy, WordNet, read_pairs
     from malaprop.lexicon.lexicon import Lexicon
 

@@ -325,8 +325,7 @@ class Lexicon:
 
         Where the metric is `graph`, the fingerprint is that of the lexicon with its word graph.
         """
-        metric = str(self.metric)
-        return {"name": self.name, "metric": metric, "fingerprint": self.fingerprint}
+        return {"name": self.name, "metric": str(self.metric), "fingerprint": self.fingerprint}
 
     def __len__(self) -> int:
         return len(self.words)
@@ -399,8 +398,7 @@ class Lexicon:
             raise ParameterError(f"The number of neighbours must be 1 or more. Got {k}.")
         row = self.distances([own])[0]
         row[own] = -1.0  # itself first, also where another word has the same vector
-        order = np.argsort(row, kind="stable")[1 : k + 1]
-        return [(self.words[i], float(row[i])) for i in order]
+        return [(self.words[i], float(row[i])) for i in np.argsort(row, kind="stable")[1 : k + 1]]
 
 
 # For lexicons of our own class only: their vectors cannot change.

@@ -82,9 +82,7 @@ def read_graph(path: Path, base: str, size: int) -> WordGraph | None:
         note = read_npz(path, ["about"], untrusted.NOTE)["about"]
         about = untrusted.parse_object(str(note.item()))
         untrusted.check_format(about, FORMAT)
-        if about["base"] != base:
-            return None
-        return _graph(path, about, size)
+        return _graph(path, about, size) if about["base"] == base else None
     except (ValueError, KeyError, TypeError, OSError):
         raise LexiconError(
             f"{path} is not a word graph that this version reads: remove it, and run  "
@@ -237,7 +235,6 @@ def _check_note(about: Mapping[str, Any]) -> None:
 
 
 def _words(folder: Path, count: int) -> tuple[str, ...]:
-    """Read the words, as many as there are said to be."""
     content = untrusted.whole(folder / WORDS, untrusted.CHARACTERS)
     untrusted.check_words(count, len(content), str(folder))
     if content.count(b"\n") != count:

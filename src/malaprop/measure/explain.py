@@ -45,7 +45,6 @@ class WordLaw:
 
     @property
     def expected_distance(self) -> float:
-        """The mean distance between the word and its replacement."""
         return float(self.probabilities @ self.distances)
 
     def most_likely(self, count: int) -> Ids:

@@ -214,16 +214,11 @@ def even_scale(graph: WordGraph, masses: Floats, slope: float) -> Floats:
         if np.array_equal(wider, highest):
             break
         highest = wider
-    lowest = highest.max() - slope * graph.reach
-    return np.asarray(np.exp(-np.maximum(highest, lowest)))
+    return np.asarray(np.exp(-np.maximum(highest, highest.max() - slope * graph.reach)))
 
 
 def plain(
-    graph: WordGraph,
-    epsilon: float,
-    masses_at: Callable[[float], Floats],
-    *,
-    at_least: float = 0.0,
+    graph: WordGraph, epsilon: float, masses_at: Callable[[float], Floats], *, at_least: float = 0.0
 ) -> Balance:
     """Return the law of ν = 1 with the largest t whose loss is at most ε; t = ε/2 always is.
 
@@ -481,8 +476,7 @@ def worst_edge(
     size = len(law.space)
     log_a, log_b, proved = np.empty(size), np.empty(size), balance.exponent > 0.0
     for done, block in enumerate(steps := blocks(size, row_cells=size), 1):
-        ids = np.arange(size)[block]
-        log_a[block], log_b[block], formed = _form(law, graph, balance, ids)
+        log_a[block], log_b[block], formed = _form(law, graph, balance, np.arange(size)[block])
         proved = proved and formed
         report(progress, done, len(steps))
     here, there = graph.edges.T

@@ -34,8 +34,6 @@ _FEW = 100  # one output after another if there are fewer
 @proved("docs/proofs/balanced.md")
 @dataclass(frozen=True, eq=False)
 class BalancedLaw(Law):
-    """The law of a balance on the word graph of a lexicon."""
-
     balance: Balance
 
     @cached_property
@@ -45,7 +43,6 @@ class BalancedLaw(Law):
 
     @cached_property
     def graph(self) -> WordGraph:
-        """The lexicon's word graph."""
         return word_graph_of(self.space)
 
     @property
@@ -107,8 +104,7 @@ class BalancedLaw(Law):
                 yield np.asarray(drawn + np.log(near_share * self._kernel(keys) + rest))
                 continue
             if self.graph.unit:
-                slope = -self.balance.exponent * self.graph.unit
-                logs = np.multiply(keys, slope, dtype=np.float64)
+                logs = np.multiply(keys, -self.balance.exponent * self.graph.unit, dtype=np.float64)
             else:
                 logs = np.asarray(-self.balance.exponent * self.space.lengths(keys))
             logs -= np.log(masses)  # in place: such arrays are large

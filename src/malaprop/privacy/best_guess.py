@@ -70,7 +70,6 @@ class PosteriorCache:
                 yield weights[first : first + count]
 
     def at(self, outputs: Ids) -> Floats:
-        """Return the columns of some outputs together."""
         return np.concatenate(list(self.parts(outputs)))
 
     def staying(self, progress: Progress | None = None) -> Floats:
@@ -347,8 +346,7 @@ def nearby_chances(channel: Channel, outputs: Ids, rng: Generator) -> Floats:
         prospects.append(hopes[row, column])
     first = np.argsort(-np.concatenate(prospects), kind="stable")[: _CELLS // size]
     best, compared = np.concatenate(stay), np.concatenate(places)[first]
-    seen = outputs[compared][:, None]
-    chances = np.exp(log_chances(channel, np.concatenate(words)[first], seen))
+    chances = np.exp(log_chances(channel, np.concatenate(words)[first], outputs[compared][:, None]))
     np.maximum.at(best, compared, chances[:, 0])
     return best
 
@@ -601,7 +599,6 @@ def _log_odds(share: float) -> float:
 
 
 def _stay(law: Law, ids: Ids, progress: Progress | None = None) -> Floats:
-    """Return Pr[w | w] of each word."""
     chances, steps = np.empty(len(ids)), blocks(len(ids), row_cells=len(law.space))
     for done, block in enumerate(steps, 1):
         chances[block] = law.staying(ids[block])

@@ -119,7 +119,6 @@ class KindPromise:
         return self.plural or f"{self.name}s"
 
     def to_dict(self) -> dict[str, object]:
-        """Return the promise as values that JSON can hold."""
         return _without_infinities(asdict(self))
 
 

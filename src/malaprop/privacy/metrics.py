@@ -32,14 +32,11 @@ class KeyedDistances:
     """Distances that grow with keys, which are cheaper to compute and to compare."""
 
     keys: Callable[[Ids], Keys]
-    """Returns the keys from ids to all words."""
     lengths: Callable[[Keys], Floats]
-    """Turns keys into distances."""
     pairs: Callable[[Ids, Ids], Keys] | None = None
     """Returns the keys of pairs of words."""
 
     def __call__(self, ids: Ids) -> Floats:
-        """Return the distances from `ids` to all words."""
         return self.lengths(self.keys(ids))
 
 
@@ -205,8 +202,7 @@ def products_are_exact(vectors: Vectors) -> bool:
 
 def _squares(vectors: Reals) -> Floats:
     """Return ‖x‖² of each row, in float64."""
-    squares: Floats = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
-    return squares
+    return np.asarray(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
 
 
 def _grid_rows(vectors: Vectors) -> DistanceRows:
@@ -275,8 +271,7 @@ def _distances(left: Floats, right: Reals) -> Floats:
         square = scale - 2.0 * (left @ block.T)
         close = np.argwhere(square < 1e-2 * scale)
         for part in np.array_split(close, 1 + len(close) // 4096):
-            difference = left[part[:, 0]] - block[part[:, 1]]
-            square[part[:, 0], part[:, 1]] = _squares(difference)
+            square[part[:, 0], part[:, 1]] = _squares(left[part[:, 0]] - block[part[:, 1]])
         distances[:, start : start + step] = np.sqrt(np.maximum(square, 0.0, out=square))
     return distances
 
@@ -520,8 +515,7 @@ def _broken_axiom(between: Callable[[Floats, Floats], Floats], points: Floats) -
             return no_triangle
     # Random words in many dimensions are all about equally far apart, and even squared distances
     # pass on them. Between near words x and y they break |d(x, z) − d(y, z)| ≤ d(x, y).
-    probes = np.unique(np.linspace(0, len(points) - 1, _PROBES).astype(int))
-    rows = between(points[probes], points)
+    rows = between(points[np.unique(np.linspace(0, len(points) - 1, _PROBES).astype(int))], points)
     near = np.argsort(rows, axis=1, kind="stable")[:, 1:3]
     for row, ids in zip(rows, near, strict=True):
         gaps = np.abs(between(points[ids], points) - row).max(axis=1)
@@ -650,7 +644,6 @@ class Path:
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of the positions."""
         return hashlib.sha256(self.positions.astype("<i8").tobytes()).hexdigest()
 
     def __eq__(self, other: object) -> bool:

@@ -196,8 +196,7 @@ def _runs(tries: Ids, together: int) -> Iterable[slice]:
     """Cut rows into runs with about `together` tries each: one, unless many draws are wanted."""
     if tries.sum() <= together:
         return (slice(None),)
-    block = (np.cumsum(tries) - tries) // together
-    starts = np.flatnonzero(np.diff(block, prepend=-1)).tolist()
+    starts = np.flatnonzero(np.diff((np.cumsum(tries) - tries) // together, prepend=-1)).tolist()
     return map(slice, starts, [*starts[1:], len(tries)])
 
 
@@ -277,5 +276,4 @@ def leading_zeros(words: NDArray[np.uint64], rng: Generator) -> Ids:
 
 def _bit_lengths(words: NDArray[np.uint64]) -> Ids:
     # The bit below the highest is cleared, so that rounding to a float cannot carry.
-    rounded = (words & ~(words >> np.uint64(1))).astype(np.float64)
-    return np.frexp(rounded)[1].astype(np.int64)
+    return np.frexp((words & ~(words >> np.uint64(1))).astype(np.float64))[1].astype(np.int64)

@@ -116,13 +116,14 @@ class Explanation:
 
     @property
     def is_word(self) -> bool:
-        """Whether a word is explained, not a number or another value."""
         return self.kind == _WORD
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as plain values for JSON."""
-        nested = (tuple, Guarantee, KeptShare, ContextFigure)
-        plain = {name: each for name, each in vars(self).items() if not isinstance(each, nested)}
+        plain = {
+            name: each
+            for name, each in vars(self).items()
+            if name not in ("guarantee", "keeping", "context") and not isinstance(each, tuple)
+        }
         for name in ("becomes", "rings", "rivals", "ranges"):
             plain[name] = [
                 {key: None if value == math.inf else value for key, value in vars(each).items()}
@@ -236,11 +237,7 @@ def _found(word: object, lexicon: Lexicon) -> tuple[int, str]:
     return treatments[0].id, "" if listed else str(policy.words.route(tokens[0]))
 
 
-# The page.
-
-
 def explanation_page(explained: Explanation) -> Page:
-    """Return the page of `malaprop explain`."""
     keeping, context = explained.keeping, explained.context
     estimated = f"Estimated from {explained.draws:,} draws; there is no closed form."
     return Page(
@@ -270,7 +267,6 @@ def explanation_page(explained: Explanation) -> Page:
 
 
 def _law(explained: Explanation) -> Table:
-    """Return the table of replacements."""
     rows = [
         (named(each.word), _distance(each.distance, explained), _percent(each.probability))
         for each in explained.becomes
@@ -284,7 +280,6 @@ def _law(explained: Explanation) -> Table:
 
 
 def _steps(explained: Explanation) -> Table:
-    """Return the neighbourhood by steps: how many words, how likely, and examples."""
     rows = tuple(
         (
             f"{ring.steps:g}" + "+" * ring.last,
@@ -298,7 +293,6 @@ def _steps(explained: Explanation) -> Table:
 
 
 def _inferences(explained: Explanation) -> Iterator[str]:
-    """Yield sentences on what an observer can infer."""
     away = " steps" if explained.unit == "steps" else ""
     yield (
         f"“{named(explained.word)}” stays as it is with probability {_percent(explained.stays)}; "
@@ -312,7 +306,6 @@ def _inferences(explained: Explanation) -> Iterator[str]:
 
 
 def _told_apart(explained: Explanation, rival: Rival) -> str:
-    """Say what the guarantee promises for a word and a near one."""
     delta = explained.guarantee.delta
     own, other = named(explained.word), named(rival.word)
     pair = f"“{own}” against “{other}” ({_apart(rival.distance, explained)})"
@@ -346,7 +339,6 @@ def _mapping(explained: Explanation) -> str:
 
 
 def _kept(explained: Explanation, keeping: KeptShare) -> str:
-    """Say how many words stay on average, and how many are guessed."""
     guessed = ""
     if explained.success is not None:
         least = "at least " if explained.success_at_least else ""

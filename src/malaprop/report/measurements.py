@@ -23,12 +23,8 @@ from malaprop.report import plots
 from malaprop.report.page import Bullets, Facts, Page, Piece, Plot, Section, Table, named, opened
 from malaprop.report.run_report import Clock, LexiconFacts, method
 
-# What all pages about measurements share.
-
-
 _PUBLIC: Final = "Computed from public data alone: the mechanism and the lexicon."
 _LIMITS: Final = tomllib.loads(files("malaprop.report").joinpath("limits.toml").read_text("utf-8"))
-"""What each measurement does not say."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,6 @@ class Setting:
     mechanism: Mechanism
     lexicon: Lexicon | None = None
     name: str = ""
-    """What the lexicon was called."""
     guarantee: Guarantee | str = ""
 
     def page(
@@ -76,9 +71,6 @@ class Setting:
         )
 
 
-# Attacks on the owner's own texts.
-
-
 _OWNER: Final = (
     "For the owner of the text, not for publication: the figures depend on the text in ways that "
     "the guarantee does not cover."
@@ -86,7 +78,6 @@ _OWNER: Final = (
 
 
 def attack_page(result: AttackResult, setting: Setting) -> Page:
-    """Return the page of `malaprop attack`."""
     low, high = result.interval
     title, how = "An attack on privatized texts", ("attack", result.attack)
     if not isinstance(result, RecoveredWords):
@@ -145,9 +136,6 @@ def attack_page(result: AttackResult, setting: Setting) -> Page:
         ),
         audience=_OWNER,
     )
-
-
-# Audits: exact ones, and ones by draws.
 
 
 _VERDICTS = {True: "holds", False: "FAILS", None: "not decided"}
@@ -220,9 +208,6 @@ def _sampled(result: SampledAudit, setting: Setting) -> Page:
     )
 
 
-# The choice of ε, and of λ.
-
-
 _FIGURE: Final = "the figure"
 
 
@@ -289,7 +274,6 @@ def calibration_page(
 
 
 def lambda_page(result: LambdaChoice, setting: Setting) -> Page:
-    """Return the page of `malaprop calibrate --lambda-grid`."""
     head = ("λ", "ε", "ε, Euclidean", "kept", "similarity", "within the bound")
     rows = tuple(
         (
@@ -315,9 +299,6 @@ def lambda_page(result: LambdaChoice, setting: Setting) -> Page:
         Section("The grid", (opened(result.target), Table(head, rows), *skipped)),
         about="lambda",
     )
-
-
-# Statistics of words.
 
 
 _WORST = 5
@@ -396,14 +377,12 @@ def _short(number: float) -> str:
 
 
 def _spreads(result: WordStatistics) -> Iterator[Plot]:
-    """Yield how two statistics are spread over words, if there are enough of them."""
     labels = {
         "kept": "chance that a word stays (N_w)",
         "distinct": f"different outputs in {result.runs:,} runs (S_w)",
     }
     for name, label in labels.items() if len(result.words) >= 3 else ():
-        values = result.values[name].tolist()
-        draw = partial(plots.over_words, values, label)
+        draw = partial(plots.over_words, result.values[name].tolist(), label)
         yield Plot(draw, f"Over words: {label}.")
 
 

@@ -148,7 +148,6 @@ def _both(pair: Comparison) -> str:
 
 
 def _most(pair: Comparison) -> str:
-    """Say by how much the odds between two words change."""
     if pair.loss is None:
         return "any factor: for them, nothing is promised"
     clear = " (which is next to no protection)" if pair.loss > _CLEAR else ""

@@ -50,9 +50,6 @@ from malaprop.report.promise import (
 )
 from malaprop.text.treatment import DRAWN_TAGS
 
-# The report as a value.
-
-
 AUDIENCE = (
     "For the owner of the text, not for publication: the counts depend on the input in ways that "
     "the guarantee does not cover."
@@ -76,7 +73,6 @@ class FileRecord:
     output_digest: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the record as plain values."""
         return {
             "input": without_passwords(self.input),
             "output": without_passwords(self.output),
@@ -112,7 +108,6 @@ class Occasion:
     command: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the occasion as plain values."""
         return {
             "date": self.started.isoformat(timespec="seconds"),
             "seconds": round(self.seconds, 3),
@@ -129,7 +124,6 @@ class Clock:
     _since: float = field(default_factory=monotonic)
 
     def occasion(self) -> Occasion:
-        """Return when and how the run was made, up to now."""
         return Occasion(
             started=self._date,
             seconds=monotonic() - self._since,
@@ -214,11 +208,9 @@ class RunReport:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """All warnings: those before the work and those after it."""
         return self.cautions + self.findings
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values for JSON."""
         return {
             "audience": AUDIENCE,
             "malaprop": self.version,
@@ -384,9 +376,6 @@ def _wordless(texts: int) -> str:
     )
 
 
-# The page of a run.
-
-
 _PROTECTED = {
     "in_lexicon": "in the lexicon",
     "mapped": "mapped to words of it",
@@ -486,7 +475,6 @@ def _treatment(report: RunReport, done: str) -> Table:
 
 
 def _repeated(report: RunReport, profile: Profile | None) -> tuple[Piece, ...]:
-    """Say how often content words occur in a text, and what an observer makes of it."""
     facts = report.repetition
     if not facts.most:
         return ()
@@ -558,13 +546,9 @@ def _names(names: Iterable[str]) -> str:
 
 
 def _setting(value: object) -> str:
-    """Return the value of a setting, which may be several by name."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {each}" for name, each in value.items())
     return str(value)
-
-
-# What all pages say of how something was made.
 
 
 def method(

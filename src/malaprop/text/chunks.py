@@ -83,7 +83,6 @@ class _GrowingTable:
         self._new += rows
 
     def table(self) -> Records:
-        """Return all rows so far."""
         if self._new:
             end = len(self)
             if end > len(self._table):
@@ -114,12 +113,10 @@ class Looks:
         self.white_ends: list[int | None] = []  # at how many ends it is white; None: everywhere
 
     def tables(self) -> _LookTables:
-        """Return the tables of all looks so far."""
         every = (self._looks, self._slots, self._pieces, self._spaced)
         return _LookTables(*(growing.table() for growing in every))
 
     def table(self) -> Records:
-        """Return the table of looks so far."""
         return self._looks.table()
 
     def number(self, shown: tuple[Part, ...]) -> int:
@@ -206,7 +203,6 @@ class ChunkLayout:
 
     @cached_property
     def _slot_rows(self) -> Ids:
-        """The row of each slot in the table of slots."""
         return self.each_slot(self._of_chunks("first"))
 
     def spaces_at_ends(self) -> Ids:
@@ -241,7 +237,6 @@ class ChunkLayout:
         return texts
 
     def _of_chunks(self, column: str) -> NDArray[Any]:
-        """Look up a column of the table of looks for each chunk."""
         return _column(self._tables.looks, column, self._looks)
 
     @cached_property
@@ -266,14 +261,12 @@ class ChunkLayout:
         if not lines.size:
             return lines
         solid: Ids = np.cumsum(self._of_chunks("solid"))[lines]
-        blank: Ids = lines[1:][np.diff(solid) == 0]
-        return blank
+        return np.asarray(lines[1:][np.diff(solid) == 0])
 
 
 def _column(table: Records, column: str, rows: Ids) -> NDArray[Any]:
     # Copied, the column is all in the cache: it is short, but the rows of the table are long.
-    values: NDArray[Any] = np.ascontiguousarray(table[column]).take(rows, axis=0)
-    return values
+    return np.asarray(np.ascontiguousarray(table[column]).take(rows, axis=0))
 
 
 def _rows(firsts: Ids, counts: Ids, ends: Ids) -> Ids:
@@ -297,7 +290,6 @@ class ChunkTallies(NamedTuple):
 
     shapes: Ids
     table: Records
-    """What is known of each shape."""
     lengths: Ids
     spaces: Ids
     """What to add to the runs of whitespace of each text."""
@@ -336,15 +328,12 @@ class CodedTexts(NamedTuple):
     numbers: NDArray[np.integer]
     lengths: Ids
     codes: Ids
-    """The codes of the distinct chunks."""
 
     @property
     def shapes(self) -> Ids:
-        """The shape of each distinct chunk."""
         return self.codes >> _OFFSET_BITS
 
     def select(self, chosen: NDArray[np.bool_]) -> "CodedTexts":
-        """Return the chosen texts."""
         numbers = self.numbers[np.repeat(chosen, self.lengths)]
         return self._replace(numbers=numbers, lengths=self.lengths[chosen])
 
@@ -584,7 +573,6 @@ class ChunkCodes(dict[str, int]):
         return layout, ids, ChunkTallies(shapes, table, coded.lengths, layout.spaces_at_ends())
 
     def encode(self, texts: Sequence[str]) -> CodedTexts:
-        """Encode texts as chunks."""
         before = len(self)
         texts = [_TOO_LONG if GLUE in text else text for text in texts]
         chunks = distinct_chunks(texts)
@@ -620,16 +608,14 @@ class ChunkCodes(dict[str, int]):
             kept[after:end] = False
         if not new:
             return coded
-        texts = np.repeat(np.arange(len(coded.lengths)), coded.lengths)
         return CodedTexts(
             [*coded.distinct, *new],
             numbers[kept],
-            np.bincount(texts[kept]),
+            np.bincount(np.repeat(np.arange(len(coded.lengths)), coded.lengths)[kept]),
             np.append(coded.codes, self._codes(list(new))),
         )
 
     def _codes(self, chunks: list[str]) -> Ids:
-        """Return the codes of distinct chunks; learn those that are new."""
         codes = np.array(list(map(self.get, chunks, repeat(_NEW))), dtype=np.int64)
         places = np.flatnonzero(codes == _NEW)
         if places.size:
@@ -698,7 +684,6 @@ class ChunkCodes(dict[str, int]):
     def _code(
         self, chunk: str, treatments: list[Treatment], may_join: bool, was_glued: bool = False
     ) -> int:
-        """Return the code of a chunk, given the treatments of its tokens."""
         ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 4
         if was_glued:  # a space that is not part of a value stands before what vanishes
             shown = tuple(part for part in shown if part != " ")
@@ -731,7 +716,6 @@ class ChunkCodes(dict[str, int]):
         return AWKWARD if "o" in marks else None
 
     def _shape(self, shown: tuple[Part, ...], tags: tuple[str, ...], joins: Joins = (0, 0)) -> int:
-        """Return the number of a shape, a new one if need be."""
         look = self._looks.number(shown)
         number = self._numbers.get((look, tags, joins))
         if number is None:

@@ -62,10 +62,7 @@ FUNCTION_WORDS = frozenset(_words("function_words"))
 
 
 # In the order in which they are tried: the first that leads to a known word wins.
-_ENDINGS = (
-    *("ness", "ment", "able", "ible", "est", "ing", "ful", "ish", "ed", "er", "ly"),
-    "s",
-)
+_ENDINGS = (*("ness", "ment", "able", "ible", "est", "ing", "ful", "ish", "ed", "er", "ly"), "s")
 _ENDINGS_BY_LETTER = {
     letter: tuple(ending for ending in _ENDINGS if ending[-1] == letter)
     for letter in {ending[-1] for ending in _ENDINGS}
@@ -156,7 +153,9 @@ def number_words(text: str) -> tuple[str, ...]:
         str(decimal(character)) for character in first[0] if character.isdecimal()
     ).lstrip("0")
     if _ORDINAL.fullmatch(text):
-        return _ordinal(digits), _cardinal(digits)
+        cardinal = _cardinal(digits)
+        regular = f"{cardinal[:-1]}ieth" if cardinal.endswith("y") else f"{cardinal}th"
+        return _IRREGULAR_ORDINALS.get(cardinal, regular), cardinal
     if _NUMERAL.fullmatch(text) or not any(character.isalpha() for character in text):
         return (_cardinal(digits),)
     return ()
@@ -167,12 +166,6 @@ def _cardinal(digits: str) -> str:
         value = int(digits or "0")
         return _SMALL[value] if value <= 20 else _TENS[value // 10 - 1]
     return next((word for most, word in _LARGE if len(digits) <= most), "trillion")
-
-
-def _ordinal(digits: str) -> str:
-    cardinal = _cardinal(digits)
-    regular = f"{cardinal[:-1]}ieth" if cardinal.endswith("y") else f"{cardinal}th"
-    return _IRREGULAR_ORDINALS.get(cardinal, regular)
 
 
 # Contractions and possessives.
@@ -203,7 +196,6 @@ BEFORE_MONTH = "of"
 HALVES = ("am", "pm")
 """The halves of a day, as they are written behind an hour."""
 HALF = r"(?i:[ap]\.m\.?|[ap]m)(?![^\W_])"
-"""The pattern of these."""
 # "a.m." is cut at its stops.
 PARTS_OF_VALUES = frozenset(
     {

@@ -54,7 +54,6 @@ class Templates:
     """What stays visible of several texts, and how drawn words fill it. It holds no secret."""
 
     slot_counts: Sequence[int]
-    """How many slots each text has."""
     typed: Flags
     """Which slots are for values, and not for words."""
     forms: Sequence[Form]
@@ -150,7 +149,6 @@ class Secrets(NamedTuple):
     ids: Ids
     """The secret ids of all slots, text by text."""
     tallies: "Tallies"
-    """How the tokens were treated."""
 
 
 class Tallies:
@@ -172,7 +170,6 @@ class Tallies:
         self._chunks, self._awkward = chunks, awkward
 
     def total(self) -> dict[str, int]:
-        """Count the tokens of all texts."""
         rows = self._rows()
         words, signs = rows[:, _WORDS].sum(axis=1), rows[:, _SIGNS]
         wordless, mostly_signs = (words == 0) & (signs > 0), (words > 0) & (signs > words)
@@ -180,7 +177,6 @@ class Tallies:
         return self._counts(sums, int(wordless.sum()), int(mostly_signs.sum()))
 
     def each(self) -> list[dict[str, int]]:
-        """Count the tokens of each text."""
         counts = []
         for row in self._rows().tolist():
             words, signs = sum(compress(row, _WORDS)), row[_SIGNS]
@@ -295,8 +291,7 @@ class TextParser:
 
     def _together(self, parsed: list[_ParsedText]) -> tuple[Templates, Secrets]:
         templates = Templates(self._writer, [text.template for text in parsed])
-        shows_signs = self._policy.policy.punctuation == "keep"
-        tallies = Tallies([text.tags for text in parsed], shows_signs)
+        tallies = Tallies([text.tags for text in parsed], self._policy.policy.punctuation == "keep")
         return templates, Secrets(_ids(parsed), tallies)
 
     def _parsed(self, text: str) -> _ParsedText:

@@ -84,7 +84,6 @@ class Template(NamedTuple):
     values: list[int]
     """Slots for values."""
     forms: list[Form]
-    """The forms of these."""
 
 
 def lay_out(

@@ -107,7 +107,6 @@ class BoundPolicy:
         return {**self.__dict__, "_memo": {}, "_older": {}}
 
     def treat_all(self, tokens: Iterable[str]) -> list[Treatment]:
-        """Return the treatment of each token."""
         tokens = list(tokens)
         treatments = list(map(self._memo.get, tokens))
         if None in treatments:
@@ -182,9 +181,7 @@ class BoundPolicy:
 
 def _is_plain(word: str) -> bool:
     """Tell whether a word has letters of ASCII only, and apostrophes only between them."""
-    if not word.isascii():
-        return False
-    return word.isalpha() or _WITH_APOSTROPHES.fullmatch(word) is not None
+    return word.isascii() and (word.isalpha() or _WITH_APOSTROPHES.fullmatch(word) is not None)
 
 
 def _may_be_kept(word: str) -> bool:

@@ -78,7 +78,6 @@ class Repairs:
         self.by_fault[fault] = Repair(old.count + 1, (*old.first, number)[:_REMEMBERED])
 
     def count(self, fault: FileFault) -> int:
-        """Return how often a fault was found."""
         return self.by_fault.get(fault, Repair(0, ())).count
 
     def decode(self, words: Sequence[bytes], first: int) -> tuple[list[int], list[str]]:
@@ -95,7 +94,6 @@ class Repairs:
 
     @property
     def dropped(self) -> int:
-        """The number of rows left out."""
         return sum(
             repair.count for fault, repair in self.by_fault.items() if fault not in _NO_ROW_LOST
         )

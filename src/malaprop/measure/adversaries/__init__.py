@@ -54,19 +54,15 @@ class AttackResult(ABC):
     """
 
     attack: str
-    """The name of the attack."""
     estimate: Estimate
     """The share of words recovered, the accuracy of labels, or the area under the curve."""
     baseline: float
     """What an observer has without any inference."""
     mechanism: dict[str, object] = field(default_factory=dict)
-    """The mechanism with its parameters."""
     options: dict[str, Any] = field(default_factory=dict)
-    """The options of the attack."""
 
     @property
     def score(self) -> float:
-        """The share of words recovered, the accuracy of labels, or the area under the curve."""
         return self.estimate.value
 
     @property
@@ -89,7 +85,6 @@ class AttackResult(ABC):
         """Return what to tell people of it: names and sentences, the score first."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON."""
         return {
             "attack": self.attack,
             "score": self.score,
@@ -234,7 +229,6 @@ class FoundVectors(AttackResult):
 _registry: "dict[str, type[Attack]]" = {}
 
 attacks: "Mapping[str, type[Attack]]" = MappingProxyType(_registry)
-"""All attacks, by name."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -248,11 +242,6 @@ class Target:
     rng: Generator
     """Splits and resamples; private words come from the privatizer's own generator."""
     progress: Progress | None = None
-
-
-def option(default: Any, text: str) -> Any:
-    """Return a field of an attack, or of a task, with its help."""
-    return field(default=default, metadata={"help": text})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,7 +275,6 @@ class Attack(ABC):
 
     @classmethod
     def summary(cls) -> str:
-        """What the attack does, in one sentence."""
         return (cls.__doc__ or "").strip().split("\n")[0]
 
 

@@ -92,7 +92,6 @@ class Read(NamedTuple):
 
 
 KINDS: "dict[str, Kind]" = {}
-"""All kinds there are, by name."""
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,6 @@ class StepSizes(Mapping[str, str]):
 
 
 GRIDS: "dict[str, ValueGrid]" = {}
-"""All grids there are, by name."""
 
 
 @dataclass(frozen=True)
