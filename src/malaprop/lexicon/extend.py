@@ -141,7 +141,8 @@ def _given(
     for word in words:
         if word in folded:
             try:
-                vector = np.asarray(vectors[folded[word]], dtype=np.float32)
+                with np.errstate(over="ignore"):  # what overflows is infinite
+                    vector = np.asarray(vectors[folded[word]], dtype=np.float32)
             except (TypeError, ValueError):
                 vector = np.empty(0, dtype=np.float32)
             if vector.shape != lexicon.vectors.shape[1:] or not np.isfinite(vector).all():
@@ -249,6 +250,7 @@ def _mean(vectors: Floats, key: str) -> Floats:
     digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
     parts = 1 + np.frombuffer(digest, "<u4")[: len(vectors) - 1].astype(np.float64)
     weights = np.concatenate([[_OWN], (1.0 - _OWN) * parts / max(1.0, parts.sum())])
+    weights /= weights.sum()  # 1, unless there are no others
     mean = sum(weight * vector for weight, vector in zip(weights, vectors, strict=True))
     length = math.fsum(w * _length(v) for w, v in zip(weights, vectors, strict=True))
     return np.asarray(mean * (length / (_length(mean) or 1.0)))
