@@ -120,7 +120,7 @@ def test_a_run_says_before_the_work_what_a_balance_would_give(
     for epsilon in ("1.5", "2.5"):
         assert "malaprop lexicon" not in run(epsilon)
     assert "no balance for ε = 1" in run("1")
-    assert "run malaprop lexicon graph small --epsilon 1 for about 1" in run("1")
+    assert "run malaprop lexicon graph small --epsilon 1.0 for about 1" in run("1")
     again = cli("lexicon", "graph", "small", "--epsilon", "1")
     assert again.code == 0
     assert balanced_for("small") == [1.0, 1.5, 2.5]

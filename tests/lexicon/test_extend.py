@@ -321,7 +321,7 @@ def test_a_subset_needs_one_list_and_a_word(home: Path) -> None:
     every.write_text("\n".join(cloud().words))
     none.write_text("unknown\n")
     for choice in ({}, {"keep": every, "without": every}):
-        with pytest.raises(ParameterError, match="--keep"):
+        with pytest.raises(ParameterError, match="`keep`"):
             store_subset("base", "part", **choice)
     with pytest.raises(LexiconError, match=r"No word of none\.txt is in the lexicon"):
         store_subset("base", "part", keep=none)

@@ -295,7 +295,7 @@ def store_subset(
     folder = store.folder_for(name, force=force)
     path = keep or without
     if path is None or (keep and without):
-        raise ParameterError("name a file of words with --keep, or with --without: one of them")
+        raise ParameterError("name a file of words for `keep`, or for `without`: one of them")
     lexicon = Lexicon.open(source)
     repairs = Repairs(path.name, strict=False, unit="line")
     listed = _listed_ids(lexicon, read_words(path, repairs), repairs)

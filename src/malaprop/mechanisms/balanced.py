@@ -320,7 +320,7 @@ class Balanced(Mechanism, name="balanced"):
             numerics=law_numerics(lexicon, spread, resting=len(law.pool[0])),
             public=(*PUBLIC, "the word graph", how),
         )
-        return LawChannel(law, guarantee, hint=_hint(lexicon, balance, self.epsilon))
+        return LawChannel(law, guarantee, hint=_hint(lexicon, balance, float(self.epsilon)))
 
 
 def _hint(lexicon: MetricSpace, balance: Balance, epsilon: float) -> str:
@@ -331,9 +331,10 @@ def _hint(lexicon: MetricSpace, balance: Balance, epsilon: float) -> str:
     usual = word_graph_of(lexicon).made == GraphOptions().to_dict()
     name = getattr(lexicon, "name" if usual else "opened_as", "")
     saved = "" if usual or name else "save it by lexicon.save(FOLDER), and "
-    command = f"malaprop lexicon graph {name or ('FOLDER' if saved else 'NAME')}"
+    name = name or ("FOLDER" if saved else "NAME")
+    command = f"malaprop lexicon graph {name}"
     if len(lexicon) <= LARGE:
-        command += f" --epsilon {epsilon:g}"
+        command = f"malaprop lexicon graph {name} --epsilon {epsilon!r}"
     if balance.masses is None:
         lost = "the lexicon has no balance, so the exponent is ε/2, and far fewer words stay than"
         return f"{lost} could at this ε: {saved}run  {command}  for up to twice the exponent"
