@@ -320,9 +320,9 @@ def test_a_subset_needs_one_list_and_a_word(home: Path) -> None:
     every, none = home / "every.txt", home / "none.txt"
     every.write_text("\n".join(cloud().words))
     none.write_text("unknown\n")
-    for choice in ({}, {"keep": every, "without": every}):
+    for path in (None, every):
         with pytest.raises(ParameterError, match="`keep`"):
-            store_subset("base", "part", **choice)
+            store_subset("base", "part", keep=path, without=path)
     with pytest.raises(LexiconError, match=r"No word of none\.txt is in the lexicon"):
         store_subset("base", "part", keep=none)
     with pytest.raises(LexiconError, match="none is left"):
