@@ -109,6 +109,17 @@ class TestTables:
         for epsilon in (0.9, 1.3):
             assert audit(Balanced(epsilon=epsilon).on(near.with_kept_tables())).holds
 
+    def test_progress_never_falls_and_is_reported_while_one_epsilon_is_solved(
+        self, near: Lexicon
+    ) -> None:
+        seen: list[float] = []
+        balance.build_table(
+            graph_in(near), near.fingerprint, [1.5], lambda done, total: seen.append(done / total)
+        )
+        assert seen == sorted(seen)
+        assert seen[-1] == 1.0
+        assert len([share for share in seen if share > 2 / 3]) > 5
+
     @pytest.mark.parametrize("epsilon", [0.0, -1.0, 0.05, 60.0, float("nan"), float("inf")])
     def test_a_balance_of_an_epsilon_without_use_is_refused(self, epsilon: float) -> None:
         with pytest.raises(ParameterError, match=r"from 0\.1 to 50"):

@@ -510,11 +510,23 @@ def _solve_all(
     graph: WordGraph, epsilons: Floats, done: Callable[[int, int], None]
 ) -> dict[float, Balance]:
     """Return the balance of each ε, found from the largest down: there ν is nearly 1."""
-    kernel = byte_kernel(graph, lambda words, _: done(1, words))
+    all_levels = byte_kernel(graph, lambda words, _: done(1, words))
     laws: dict[float, Balance] = {}
-    weights, solvable = np.full(graph.size, 1.0), True
+    weights, solvable, products = np.full(graph.size, 1.0), True, 0
+
+    def kernel(exponent: float, exact: bool) -> Product:
+        product = all_levels(exponent, exact)
+
+        def counted(x: Floats) -> Floats:
+            nonlocal products
+            products += 1  # how many it takes is not known beforehand
+            done(2 + len(laws), graph.size * products // (products + _ENOUGH))
+            return product(x)
+
+        return counted
+
     for epsilon in epsilons[::-1].tolist():
-        exponent = epsilon - _MARGIN
+        exponent, products = epsilon - _MARGIN, 0
         if solvable:  # without a balance at one t there is none at smaller ones
             weights, solvable = solve(kernel, exponent, weights, _FINE, _ENOUGH)
         if not solvable:
