@@ -284,6 +284,16 @@ def test_what_is_stored_opens_with_its_note(home: Path) -> None:
     assert longer.made[1].endswith("), of which 3 words were kept")
 
 
+def test_strange_names_of_files_cannot_spoil_a_note(home: Path) -> None:
+    terms, file = home / "te\x1b[31m\n.txt", home / "v\x07\u2028.vec"
+    terms.write_text("metformin\n")
+    vector_file(file, {"metformin": np.ones(8)})
+    stored, _ = store_extended("base", terms, "clinical", vectors=file)
+    assert "1 taken from v" in stored.made[0]
+    assert stored.made[0].isprintable()
+    assert Lexicon.open("clinical").made == stored.made
+
+
 def test_a_note_that_is_no_list_of_plain_texts_is_refused(home: Path) -> None:
     about = home / "home/lexicons/base/lexicon.json"
     note = json.loads(about.read_text())

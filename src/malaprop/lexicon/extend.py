@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -73,20 +72,18 @@ def extend(
     if not new:
         raise LexiconError(f"No word of {faults.source} can be added: {_told(faults)}.")
     given = {} if vectors is None else _given(vectors, lexicon, new, progress)
-    ways = Counter("file" if word in given else known.route(word).way for word in new)
-    rows = [given[word] for word in new if word in given]
-    unknown = [word for word in new if word not in given]
-    made = _made_up(lexicon, unknown, known.map_all(unknown), rows, progress)
+    routes = {word: known.route(word) for word in new if word not in given}
+    made = _made_up(lexicon, {w: route.id for w, route in routes.items()}, given, progress)
     added = np.array([given[word] if word in given else made[word] for word in new])
     longer = Lexicon(
         (*lexicon.words, *new), np.concatenate([lexicon.vectors, added]), lexicon.metric
     )
     source = "a mapping" if isinstance(vectors, Mapping) else Path(vectors or "").name
-    by_meaning = ways[Way.MEANING]
-    shares = [(ways["file"], f"taken from {source}")] if vectors is not None else []
+    by_meaning = sum(route.way is Way.MEANING for route in routes.values())
+    shares = [(len(given), f"taken from {source}")] if vectors is not None else []
     shares += [
         (by_meaning, "made up from what the public vocabulary names as nearest"),
-        (len(unknown) - by_meaning, "made up from their spelling"),
+        (len(routes) - by_meaning, "made up from their spelling"),
     ]
     told = ", ".join(f"{count:,} {how}" for count, how in shares)
     return longer.made_from(
@@ -198,17 +195,16 @@ def _check_space(path: Path, lexicon: Lexicon, shared: Mapping[int, Vector]) -> 
 
 def _made_up(
     lexicon: Lexicon,
-    words: Sequence[str],
-    counts_as: Sequence[int],
-    given: Sequence[Vector],
+    counts_as: Mapping[str, int],
+    given: Mapping[str, Vector],
     progress: Progress | None,
 ) -> dict[str, Vector]:
     """Make up a vector for each word, given the id that it counts as; all vectors are distinct."""
-    taken = set(map(_bits, lexicon.vectors)) | set(map(_bits, given)) if words else set()
+    taken = {_bits(row) for row in (*lexicon.vectors, *given.values())} if counts_as else set()
     unit = exact_unit(lexicon.vectors)  # squared distances that were exact stay so
-    near = _near(lexicon, sorted(set(counts_as)), progress)
+    near = _near(lexicon, sorted(set(counts_as.values())), progress)
     made = {}
-    for word, own in zip(words, counts_as, strict=True):
+    for word, own in counts_as.items():
         vectors = lexicon.vectors[near[own]].astype(np.float64)
         for salt in range(_TRIES):
             mean = _mean(vectors, f"{salt} {word}")

@@ -16,7 +16,7 @@ from malaprop.lexicon.formats import read, untrusted
 from malaprop.lexicon.search import NearestSearch, search_on
 from malaprop.lexicon.tables import Tables, kept_tables, tables_of
 from malaprop.privacy.arrays import Floats, Ids, Keys, checked_ids
-from malaprop.privacy.errors import LexiconError, MetricError, ParameterError
+from malaprop.privacy.errors import LexiconError, MetricError, ParameterError, printable
 from malaprop.privacy.guarantee import proved
 from malaprop.privacy.lazy_rows import NearWords
 from malaprop.privacy.metrics import (
@@ -259,7 +259,7 @@ class Lexicon:
         """Return the same lexicon with a note of the one that it was made of."""
         called = f"{source.name or 'a lexicon'} ({len(source):,} words, fingerprint "
         note = f"{called}{source.fingerprint}), {how}"
-        return self._of(**self.__dict__ | {"made": (*source.made, note)})
+        return self._of(**self.__dict__ | {"made": (*source.made, printable(note))})
 
     @property
     def tables(self) -> Tables:
