@@ -190,8 +190,9 @@ class Privatizer:
     def warnings(self) -> tuple[str, ...]:
         """What the user should know before the work; nothing is printed or raised.
 
-        That nothing is guaranteed, that a seed undoes the noise, or that ε protects little: see
-        `keeping`, which takes up to a second on `english`.
+        That nothing is guaranteed, that a seed undoes the noise, that a table is missing which
+        would keep more of the text, or that ε protects little: see `keeping`, which takes up to a
+        second on `english`.
         """
         warnings = []
         if self._guarantee.kind is Kind.NONE:
@@ -201,7 +202,7 @@ class Privatizer:
                 "made with a seed: NOT PRIVATE. Whoever knows the seed can undo it; the guarantee "
                 "holds only for a run without one"
             )
-        return (*warnings, *filter(None, [self.keeping.warning]))
+        return (*warnings, *filter(None, [self._channel.hint, self.keeping.warning]))
 
     def drawing_from(self, rng: Generator) -> "Privatizer":
         """Return the same privatizer with another generator; prepared tables are shared."""

@@ -69,6 +69,8 @@ def test_all_commands_are_known() -> None:
         "malaprop reproduce",
         "malaprop lexicon graph",
         "malaprop lexicon import",
+        "malaprop lexicon extend",
+        "malaprop lexicon subset",
         "malaprop lexicon neighbours",
         "malaprop lexicon audit",
         "malaprop lexicon train-poincare",

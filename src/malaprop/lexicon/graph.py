@@ -302,7 +302,8 @@ def with_known_graph(lexicon: Lexicon) -> Lexicon:
     if len(lexicon) > SMALL:
         raise LexiconError(
             f"This lexicon has no word graph yet: run  malaprop lexicon graph "
-            f"{lexicon.name or 'NAME'}  once, or use another mechanism, such as TEM."
+            f"{lexicon.name or 'NAME'} --epsilon NUMBER  once, with the ε of your runs, or use "
+            "another mechanism, such as TEM."
         )
     return lexicon.with_graph()
 

@@ -180,24 +180,30 @@ def require_euclidean(space: MetricSpace, mechanism: object) -> None:
 
 
 def products_are_exact(vectors: Vectors) -> bool:
-    """Whether a float32 matrix product of the vectors makes no rounding error at all.
+    """Whether a float32 matrix product of the vectors makes no rounding error at all."""
+    return exact_unit(vectors) is not None
 
-    It makes none if all entries are integers times a power of two, so small that every partial
+
+def exact_unit(vectors: Vectors) -> float | None:
+    """Return a unit in which matrix products in float32 make no rounding error; None without one.
+
+    They make none if all entries are integers times a power of two, so small that every partial
     sum of ‖x‖² + ‖y‖² − 2⟨x, y⟩ is an integer below 2²⁴ in those units. Squared distances are then
     exact, in any order of summation, on every machine.
     """
     few = 1024  # enough to rule out most lexicons, and much faster
     if len(vectors) > few and not products_are_exact(vectors[:few]):
-        return False
+        return None
     reach = 2.0 * float(np.sqrt(_squares(vectors).max()))
     if reach == 0.0:
-        return True
+        return 1.0
     exponent = 12 - int(np.frexp(reach)[1])  # (reach · 2^exponent)² ≤ 2²⁴
     if abs(exponent) > 50:  # beyond that, products would leave the range of float32
-        return False
+        return None
     scaled = vectors * np.float32(2.0**exponent)
     vanished = np.count_nonzero(scaled) < np.count_nonzero(vectors)
-    return not vanished and np.array_equal(scaled, np.rint(scaled))
+    exact = not vanished and np.array_equal(scaled, np.rint(scaled))
+    return 2.0**-exponent if exact else None
 
 
 def _squares(vectors: Reals) -> Floats:

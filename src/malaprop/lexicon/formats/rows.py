@@ -41,6 +41,9 @@ class FileFault(StrEnum):
     TRUNCATED = "incomplete row"
     ROWS = "header with a wrong number of rows"
     DIMENSION = "header with a wrong dimension"
+    KNOWN = "word that the lexicon has already"
+    LACKING = "word that the lexicon lacks"
+    NO_WORD = "no single word, or a value such as a number"
 
 
 _NO_ROW_LOST = frozenset({FileFault.BLANK, FileFault.ROWS, FileFault.DIMENSION})
