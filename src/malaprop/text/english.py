@@ -67,6 +67,7 @@ def article_before(word: str) -> str:
 # Capitals: London, Monday, USA; and what parts of contractions are written as.
 
 CAPITALS = DATA / "english-capitals" / "words.txt"
+_CONTRACTIONS: dict[str, str] = _TABLES["contractions"]
 CLITICS = frozenset(_words("clitics"))
 """What stands behind an apostrophe where texts are cut at it: it 's."""
 
@@ -85,7 +86,7 @@ def written_words() -> Mapping[str, str]:
     ['London', 'USA', 'may', "isn't", 'have']
     """
     capitals = CAPITALS.read_text("ascii")
-    return dict(zip(capitals.lower().split(), capitals.split(), strict=True)) | _TABLES["contractions"]
+    return dict(zip(capitals.lower().split(), capitals.split(), strict=True)) | _CONTRACTIONS
 
 
 FUNCTION_WORDS = frozenset(_words("function_words"))
