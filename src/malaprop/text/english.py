@@ -67,7 +67,8 @@ def article_before(word: str) -> str:
 # Capitals: London, Monday, USA; and what parts of contractions are written as.
 
 CAPITALS = DATA / "english-capitals" / "words.txt"
-_CONTRACTIONS: dict[str, str] = _TABLES["contractions"]
+CONTRACTIONS: dict[str, str] = _TABLES["contractions"]
+"""How parts of contractions are written, and contractions without their apostrophe."""
 CLITICS = frozenset(_words("clitics"))
 """What stands behind an apostrophe where texts are cut at it: it 's."""
 
@@ -86,7 +87,7 @@ def written_words() -> Mapping[str, str]:
     ['London', 'USA', 'may', "isn't", 'have']
     """
     capitals = CAPITALS.read_text("ascii")
-    return dict(zip(capitals.lower().split(), capitals.split(), strict=True)) | _CONTRACTIONS
+    return dict(zip(capitals.lower().split(), capitals.split(), strict=True)) | CONTRACTIONS
 
 
 FUNCTION_WORDS = frozenset(_words("function_words"))
