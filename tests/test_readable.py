@@ -60,8 +60,8 @@ def test_a_reader_gets_the_same_later() -> None:
     same = [release.text == text for release, text in zip(releases, later, strict=True)]
     # “a” and “an” are fitted to the next word when a text is written.
     assert sum(same) >= 85
-    texts, counts = privatizer.smooth_batch(["Hers urine shocks: xyzzyq 12 <b>"])
-    assert texts == ["Her blood pressure: xyzzyq 12 <b>"]
+    texts, counts = privatizer.smooth_batch(["Hers urine shocks: xyzzyq 12 (!)"])
+    assert texts == ["Her blood pressure: xyzzyq 12 (!)"]
     assert counts == {"words": 4, "changed": 3, "left": 2}
 
 

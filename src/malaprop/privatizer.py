@@ -250,7 +250,7 @@ class Privatizer:
         a detector found them, they depend on the secret: see docs/public-pieces.md.
 
         >>> Privatizer(epsilon=20.0).spans("Seen by Ann today.", [(8, 11)]).text
-        'Seen by ann today.'
+        'Seen by Ann today.'
         """
         require_text(text)
         promise = text_guarantee(self._promise, self._policy, spans=True)

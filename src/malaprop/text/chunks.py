@@ -37,6 +37,7 @@ from malaprop.text.template import (
     Writer,
     closely,
     ends_sentence,
+    link,
 )
 from malaprop.text.treatment import ALL_TAGS, SIGN_TAG, BoundPolicy, Treatment
 
@@ -63,6 +64,7 @@ _SLOT: list[Any] = [
     ("parts", np.bool_),  # that text is not just whitespace
     ("form", np.object_),  # the form of a slot for a value
     ("typed", np.bool_),  # whether it is one
+    ("linked", np.uint8),  # how it is linked; see `template.link`
 ]
 Records = NDArray[Any]
 """A structured array: a table with named columns."""
@@ -151,8 +153,8 @@ class Looks:
             any(form is not None for form in forms),
         )
         self._slots.add(
-            (ends_sentence(gap), bool(gap.strip()), form, form is not None)
-            for gap, form in zip(before, forms, strict=True)
+            (ends_sentence(gap), bool(gap.strip()), form, form is not None, link(gaps, slot))
+            for slot, (gap, form) in enumerate(zip(before, forms, strict=True))
         )
         self._pieces.add(pieces)
         self._spaced.add(-1 if piece is not None else 0 for piece in pieces[:-1])
@@ -226,7 +228,8 @@ class ChunkLayout:
         rows = _rows(self._of_chunks("first_piece"), counts, next_pieces)
         shown, spaced = self._tables.pieces[rows], self._tables.spaced[rows]
         words = np.flatnonzero(spaced >= 0)
-        shown[words] = writer.write(drawn, starts, apart, spaced[words], values)
+        linked = _column(self._tables.slots, "linked", self._slot_rows)
+        shown[words] = writer.write(drawn, starts, apart, linked, spaced[words], values)
         strings, texts, first = shown.tolist(), list[str](), 0
         for after in next_pieces[self._last_chunks].tolist():
             text = "".join(strings[first:after])

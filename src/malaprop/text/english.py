@@ -6,11 +6,13 @@ are in small letters, unless said otherwise.
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 from unicodedata import decimal
+
+from malaprop.data import DATA
 
 _TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
@@ -27,8 +29,6 @@ ARTICLES = frozenset({"a", "an"})
 """Words that are fitted to the next word by `article_before`."""
 TELLING_WORDS = ARTICLES | {"the"}
 """A lexicon with these words has the articles of English."""
-FIRST_PERSON = {word: f"I{word[1:]}" for word in _words("first_person")}
-"""Words that are written with a capital anywhere, and how."""
 
 # Written with a consonant, spoken with a vowel: an hour, an heir, an x.
 # Numbers: an 8, an 11, an 18, an 80, an 11th, an 18,000; but a 110 and a 1,800.
@@ -40,18 +40,54 @@ _CONSONANT = re.compile(
     r"uni(?![dmn])|unanim|unesco|us(?!h)|ut[aceio]|ur[aeiou]|u(?:ae|bi|c|ef|f|ga|hf|i|k|lys|v|$)"
     r"|eu|ewe|one(?!r)|once|oui"
 )
+# Spelt out, letter by letter: an FBI agent, an MRI, a UN envoy; but a RAM, a NATO base.
+_SPELT = re.compile(
+    r"(?!HUD|LAN|NAS|RAM|REM|ROM)(?:U[A-Z]+|[A-Z]{2,3}|[A-Z][B-DF-HJ-NP-TV-Z][A-Z]+)s?"
+)
+_NAMED_WITH_VOWEL = frozenset("AEFHILMNORSX")
 
 
 @lru_cache(maxsize=2**15)
 def article_before(word: str) -> str:
-    """Return the article that a word or a number takes.
+    """Return the article that a word takes, as it is written, or a number.
 
     >>> [article_before(word) for word in ("apple", "hour", "user", "uninvited", "house")]
     ['an', 'an', 'a', 'an', 'a']
+    >>> [article_before(word) for word in ("MRI", "USA", "NATO", "Irish")]
+    ['an', 'a', 'a', 'an']
     >>> [article_before(number) for number in ("8", "11", "110", "18th", "80%", "1800")]
     ['an', 'an', 'a', 'an', 'an', 'a']
     """
+    if _SPELT.fullmatch(word):
+        return "an" if word[0] in _NAMED_WITH_VOWEL else "a"
+    word = word.lower()
     return "an" if _VOWEL.match(word) and not _CONSONANT.match(word) else "a"
+
+
+# Capitals: London, Monday, USA; and what parts of contractions are written as.
+
+CAPITALS = DATA / "english-capitals" / "words.txt"
+CONTRACTIONS: dict[str, str] = _TABLES["contractions"]
+"""How parts of contractions are written, and contractions without their apostrophe."""
+CLITICS = frozenset(_words("clitics"))
+"""What stands behind an apostrophe where texts are cut at it: it 's."""
+
+
+def are_small_words(words: Sequence[str]) -> bool:
+    """Tell whether a lexicon has words of English in small letters, as `written_words` needs."""
+    english = "monday" in words or all(word in words for word in TELLING_WORDS)
+    return english and "Monday" not in words
+
+
+@cache
+def written_words() -> Mapping[str, str]:
+    """Return how words are written inside a sentence, if that is not as they are.
+
+    >>> [written_words().get(word, word) for word in ("london", "usa", "may", "isn", "ve")]
+    ['London', 'USA', 'may', "isn't", 'have']
+    """
+    capitals = CAPITALS.read_text("ascii")
+    return dict(zip(capitals.lower().split(), capitals.split(), strict=True)) | CONTRACTIONS
 
 
 FUNCTION_WORDS = frozenset(_words("function_words"))
