@@ -158,7 +158,7 @@ def audit_page(result: Audit | SampledAudit, setting: Setting, hint: str = "") -
             ("allowed", f"{result.allowed:.6g}"),
             ("upper bound of the ratio", at_most),
         ]
-    ratio = f"{result.worst_ratio:.4g}" if math.isfinite(result.worst_ratio) else "unknown"
+    ratio = f"{result.worst_ratio:.6g}" if math.isfinite(result.worst_ratio) else "unknown"
     return setting.page(
         "Audit of a guarantee",
         (
