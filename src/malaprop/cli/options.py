@@ -66,7 +66,7 @@ class _Group(_Late, TyperGroup):
                 formatter.write_dl(lines)
 
 
-class _Command(_Late, TyperCommand): ...
+class Command(_Late, TyperCommand): ...
 
 
 class App(typer.Typer):
@@ -77,7 +77,7 @@ class App(typer.Typer):
         super().__init__(**{"cls": _Group} | settings | hidden)
 
     def command(self, *args: Any, **settings: Any) -> Callable[[Any], Any]:
-        return super().command(*args, **{"cls": _Command} | settings)
+        return super().command(*args, **{"cls": Command} | settings)
 
 
 def option(usage: str, text: str, **settings: Any) -> Any:

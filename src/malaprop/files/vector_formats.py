@@ -96,6 +96,8 @@ class VectorSource(ABC):
 
 
 class VectorFile(VectorSource):
+    """A format of vectors: a file that holds a matrix and nothing else that is read."""
+
     name: ClassVar[str] = ""
     suffixes: ClassVar[tuple[str, ...]] = ()
 

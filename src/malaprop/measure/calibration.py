@@ -72,6 +72,7 @@ class Calibration:
 
     @property
     def curve(self) -> tuple[tuple[float, float], ...]:
+        """Each ε that was tried, with its figure."""
         return tuple((epsilon, figure.value) for epsilon, figure in self.figures)
 
     @property

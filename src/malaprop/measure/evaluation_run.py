@@ -296,6 +296,7 @@ class EvaluationSample:
         }
 
     def bounds(self) -> Bounds:
+        """Measure what useless and what clean texts reach."""
         others = self._rng.integers(0, len(self._lexicon), size=len(self._secret))
         tasks, secret = self.tasks.items(), self._secret
         return Bounds(
@@ -309,6 +310,7 @@ class EvaluationSample:
         )
 
     def cell(self, mechanism: Mechanism, progress: Progress | None = None) -> Cell:
+        """Measure one setting: privatize the sample, train on it, attack it."""
         started = monotonic()
         lexicon = with_graph_if_needed(self._lexicon, mechanism)
         privatizer = Privatizer(lexicon, mechanism, rng=self._noise, **self._options)

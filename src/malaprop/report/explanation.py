@@ -21,6 +21,7 @@ from malaprop.measure.profile import ContextFigure, context_figure
 from malaprop.privacy.best_guess import (
     NO_CHANCE_OF_GUESSING,
     UNIFORM,
+    BestGuess,
     KeptShare,
     best_guess_of,
     kept_share,
@@ -99,7 +100,7 @@ class Explanation:
     expected_distance: float
     rivals: tuple[Rival, ...]
     """The nearest other words, and how well an observer can tell them from the word."""
-    success: float | None
+    guessed: BestGuess | None
     """How often an observer without context guesses a word of the lexicon right, on average; None
     for a value."""
     guarantee: Guarantee
@@ -109,8 +110,6 @@ class Explanation:
     """What an observer recovers of public text with context, and without; None if not measured."""
     ranges: tuple[ValueRange, ...] = ()
     """Between which values some shares of the draws lie; empty for words."""
-    success_at_least: bool = False
-    """Whether a better observer may exceed `success`."""
     beside: bool = False
     """Whether something stands beside a value that is drawn on its own, as "mg" in "500mg"."""
 
@@ -118,12 +117,22 @@ class Explanation:
     def is_word(self) -> bool:
         return self.kind == _WORD
 
+    @property
+    def success(self) -> float | None:
+        return self.guessed.share if self.guessed else None
+
+    @property
+    def success_at_least(self) -> bool:
+        """Whether a better observer may exceed `success`."""
+        return self.guessed is not None and self.guessed.at_least
+
     def to_dict(self) -> dict[str, Any]:
-        plain = {
-            name: each
-            for name, each in vars(self).items()
-            if name not in ("guarantee", "keeping", "context") and not isinstance(each, tuple)
-        }
+        plain: dict[str, Any] = {}
+        for name, each in vars(self).items():
+            if name == "guessed":
+                plain |= {"success": self.success, "success_at_least": self.success_at_least}
+            elif name not in ("guarantee", "keeping", "context") and not isinstance(each, tuple):
+                plain[name] = each
         for name in ("becomes", "rings", "rivals", "ranges"):
             plain[name] = [
                 {key: None if value == math.inf else value for key, value in vars(each).items()}
@@ -185,14 +194,13 @@ def explain(
         channel, write = value.channel, value.form.write
         law = word_law(channel, value.place, rng)
         about = {"kind": value.form.grid.kind, "mapped": value.rounded, "route": value.channel.unit}
-        about |= {"unit": "steps", "success": None, "keeping": None, "beside": not value.alone}
+        about |= {"unit": "steps", "guessed": None, "keeping": None, "beside": not value.alone}
         about["ranges"] = value_ranges(law, _SHARES, write)
     else:
         own, route = _found(word, space)
         law, keeping = word_law(channel, own, rng), kept_share(chosen.mechanism, of_words)
-        guessed = keeping.guessed or best_guess_of(of_words, keeping.share)
-        about = {"kind": _WORD, "mapped": bool(route), "route": route, "unit": "distance"}
-        about |= {"success": guessed.share, "success_at_least": guessed.at_least}
+        about = {"guessed": keeping.guessed or best_guess_of(of_words, keeping.share)}
+        about |= {"kind": _WORD, "mapped": bool(route), "route": route, "unit": "distance"}
         about |= {"keeping": keeping, "context": context_figure(chosen.mechanism, space)}
         if str(space.metric) == "graph":
             about |= {"unit": "steps", "rings": tuple(_rings(law, space))}

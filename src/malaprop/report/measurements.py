@@ -47,12 +47,12 @@ class Setting:
         how: tuple[tuple[str, str], ...] = (),
         audience: str = _PUBLIC,
         warnings: tuple[str, ...] = (),
-        promise_title: str = "What is guaranteed",
+        claimed: tuple[str, ...] = (),
     ) -> Page:
         """Return a page: what was found, what is guaranteed, what it does not say, how it was made.
 
         A terminal shows what was found, and what it does not say: what `limits.toml` has about
-        such a measurement, and `limit`.
+        such a measurement, and `limit`. It also shows a guarantee that is only `claimed`, as yet.
         """
         lexicon = None if self.lexicon is None else LexiconFacts.of(self.lexicon, self.name)
         limits = tuple(filter(None, [*_LIMITS[about], limit]))
@@ -64,7 +64,9 @@ class Setting:
             warnings=warnings,
             sections=(
                 *sections,
-                Section(promise_title, (str(self.guarantee),), on_terminal=False),
+                Section("What is claimed", claimed)
+                if claimed
+                else Section("What is guaranteed", (str(self.guarantee),), on_terminal=False),
                 Section("What this does not say", (Bullets(limits),)),
                 replace(made, on_terminal=False),
             ),
@@ -78,18 +80,18 @@ _OWNER: Final = (
 
 
 def attack_page(result: AttackResult, setting: Setting) -> Page:
-    low, high = result.interval
+    score, low, high, baseline = (
+        f"{figure:{result.spec}}" for figure in (result.score, *result.interval, result.baseline)
+    )
+    interval = (f"{low} to {high}", f"is the 95 % interval ({result.spread or 'over texts'})")
     title, how = "An attack on privatized texts", ("attack", result.attack)
     if not isinstance(result, RecoveredWords):
         return setting.page(
             title,
             (
-                (f"{result.score:.3g}", f"is the score of the attack “{result.attack}”"),
-                (
-                    f"{low:.3g} to {high:.3g}",
-                    f"is the 95 % interval ({result.spread or 'over texts'})",
-                ),
-                (f"{result.baseline:.3g}", "is the score without an attack"),
+                (score, f"is the score of the attack “{result.attack}”"),
+                interval,
+                (baseline, "is the score without an attack"),
             ),
             Section("What was inferred", (Facts(tuple(result.facts())),)),
             about="attack",
@@ -112,15 +114,17 @@ def attack_page(result: AttackResult, setting: Setting) -> Page:
     return setting.page(
         title,
         (
-            (f"{result.score:.0%}", f"of words were recovered by the attack “{result.attack}”"),
-            (f"{low:.0%}–{high:.0%}", f"is the 95 % interval ({result.spread})"),
-            (f"{result.kept:.0%}", "came out unchanged"),
+            (score, f"of words were recovered by the attack “{result.attack}”"),
+            interval,
+            (f"{result.kept:.1%}", "came out unchanged"),
+            (f"{result.floor:.1%}", "are recovered by guessing the most frequent word"),
             (f"{result.words:,}", f"words of {result.texts:,} texts were attacked"),
         ),
         Section(
             "What was recovered",
             (
                 Table(("words", "how many", "came out unchanged", "recovered"), rows),
+                Facts((("channel", result.likelihoods), ("prior", result.prior))),
                 by_occurrence if result.occurrences else "",
             ),
         ),
@@ -128,10 +132,7 @@ def attack_page(result: AttackResult, setting: Setting) -> Page:
         limit=told,
         how=(
             how,
-            ("channel", result.likelihoods),
-            ("prior", result.prior),
             ("model", result.model),
-            ("guess without the text", f"{result.floor:.1%}"),
             ("repeat", result.repeat),
         ),
         audience=_OWNER,
@@ -142,10 +143,11 @@ _VERDICTS = {True: "holds", False: "FAILS", None: "not decided"}
 _FALSE: Final = ("THE GUARANTEE IS FALSE: do not use this mechanism",)
 
 
-def audit_page(result: Audit | SampledAudit, setting: Setting) -> Page:
-    """Return the page of `malaprop audit`, with or without draws."""
+def audit_page(result: Audit | SampledAudit, setting: Setting, hint: str = "") -> Page:
+    """Return the page of `malaprop audit`, with or without draws; `hint` is the channel's."""
+    claimed = (str(result.guarantee), opened(hint) if hint else "")
     if isinstance(result, SampledAudit):
-        return _sampled(result, replace(setting, guarantee=result.guarantee))
+        return _sampled(result, setting, claimed)
     rows = [("method", result.method)]
     if result.pair is not None:
         at_most = f"{result.at_most:.6g}" if math.isfinite(result.at_most) else "not proved"
@@ -156,7 +158,7 @@ def audit_page(result: Audit | SampledAudit, setting: Setting) -> Page:
             ("allowed", f"{result.allowed:.6g}"),
             ("upper bound of the ratio", at_most),
         ]
-    ratio = f"{result.worst_ratio:.4g}" if math.isfinite(result.worst_ratio) else "unknown"
+    ratio = f"{result.worst_ratio:.6g}" if math.isfinite(result.worst_ratio) else "unknown"
     return setting.page(
         "Audit of a guarantee",
         (
@@ -164,13 +166,13 @@ def audit_page(result: Audit | SampledAudit, setting: Setting) -> Page:
             (ratio, "is the worst loss over what is allowed: at most 1 if the guarantee is true"),
         ),
         Section("The worst case", (Facts(tuple(rows)),)),
-        promise_title="What is claimed",
         about="audit",
+        claimed=claimed,
         warnings=_FALSE if result.fails else (),
     )
 
 
-def _sampled(result: SampledAudit, setting: Setting) -> Page:
+def _sampled(result: SampledAudit, setting: Setting, claimed: tuple[str, ...]) -> Page:
     rows = tuple(
         (
             " and ".join(map(named, one.pair)),
@@ -197,8 +199,8 @@ def _sampled(result: SampledAudit, setting: Setting) -> Page:
             (f"{result.confidence:g}", "is the confidence of a violation"),
         ),
         Section("Pairs that are hard to hide", (Table(head, rows), losses)),
-        promise_title="What is claimed",
         about="sampled",
+        claimed=claimed,
         how=(
             ("how", "single words privatized as a black box; Clopper-Pearson bounds"),
             ("draws", result.how_often),

@@ -576,6 +576,7 @@ class ChunkCodes(dict[str, int]):
         return layout, ids, ChunkTallies(shapes, table, coded.lengths, layout.spaces_at_ends())
 
     def encode(self, texts: Sequence[str]) -> CodedTexts:
+        """Return texts as codes of their chunks; what is new among these is parsed and kept."""
         before = len(self)
         texts = [_TOO_LONG if GLUE in text else text for text in texts]
         chunks = distinct_chunks(texts)

@@ -61,6 +61,9 @@ class AttackResult(ABC):
     mechanism: dict[str, object] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
 
+    spec: ClassVar[str] = ".1%"
+    """How the score is written, as in `format`."""
+
     @property
     def score(self) -> float:
         return self.estimate.value
@@ -94,9 +97,9 @@ class AttackResult(ABC):
             **{name: value for name, value in asdict(self).items() if name not in _OWN},
         }
 
-    def _interval(self, spec: str) -> tuple[str, str]:
-        low, high = self.interval
-        return "interval", f"{low:{spec}} to {high:{spec}} (95 %: {self.spread})"
+    def _interval(self) -> tuple[str, str]:
+        low, high = (f"{end:{self.spec}}" for end in self.interval)
+        return "interval", f"{low} to {high} (95 %: {self.spread})"
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<13}{sentence}" for name, sentence in self.facts())
@@ -144,7 +147,7 @@ class RecoveredWords(AttackResult):
         ]
         return [
             ("recovered", f"{self.score:.1%} of {self.words:,} words, by the attack {self.attack}"),
-            self._interval(".1%"),
+            self._interval(),
             ("kept", f"{self.kept:.1%} came out unchanged; {guessed}"),
             ("content", f"{recovered}, {content.kept:.1%} kept (without function words)"),
             *(("" if place else "occurring", line) for place, line in enumerate(by_occurrence)),
@@ -160,6 +163,7 @@ class InferredLabels(AttackResult):
     `baseline` is always saying the most frequent label (0.5 for membership).
     """
 
+    spec: ClassVar[str] = ".3f"
     measured: str
     """What the score is: accuracy, or the area under the curve."""
     trained_on: str
@@ -185,7 +189,7 @@ class InferredLabels(AttackResult):
         count = f"{self.texts:,}, with {self.labels:,} labels; {self.left_out:,} left out"
         return [
             ("inferred", f"{self.measured} {self.score:.3f} {how}"),
-            self._interval(".3f"),
+            self._interval(),
             ("baseline", f"{self.baseline:.3f} without any text"),
             ("unprotected", f"{self.unprotected:.3f} on the texts as they are"),
             ("random words", f"{self.random_words:.3f} with a random word for each word"),
@@ -215,7 +219,7 @@ class FoundVectors(AttackResult):
         guessed = f"guessing the most frequent word recovers {self.floor:.1%}"
         facts = [
             ("recovered", f"{recovered}, by the attack {self.attack}"),
-            self._interval(".1%"),
+            self._interval(),
             ("baseline", f"{self.baseline:.1%}; {guessed}"),
             ("unprotected", f"{self.unprotected:.1%} without noise"),
             ("control", f"{self.control:.1%} with the vectors of other words"),
