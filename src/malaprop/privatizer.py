@@ -117,7 +117,8 @@ class Privatizer:
         self._policy = policy.with_chosen_kinds(self._channel.guarantee)
         self._parser = TextParser(lexicon.words, self._policy)
         self._slots = SlotDraws(self._channel, self._policy)
-        self._smoother = smoother_for(self._channel, lexicon, self._policy.readable)
+        readable = self._policy.readable
+        self._smoother = smoother_for(self._channel, lexicon, readable) if readable else None
         self._promise = with_values(self._channel.guarantee, self._policy)
         if self._smoother is not None:
             self._promise = smoothed_by(self._promise, self._smoother.model.fingerprint)

@@ -6,7 +6,7 @@ are in small letters, unless said otherwise.
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -71,12 +71,6 @@ CONTRACTIONS: dict[str, str] = _TABLES["contractions"]
 """How parts of contractions are written, and contractions without their apostrophe."""
 CLITICS = frozenset(_words("clitics"))
 """What stands behind an apostrophe where texts are cut at it: it 's."""
-
-
-def are_small_words(words: Sequence[str]) -> bool:
-    """Tell whether a lexicon has words of English in small letters, as `written_words` needs."""
-    english = "monday" in words or all(word in words for word in TELLING_WORDS)
-    return english and "Monday" not in words
 
 
 @cache

@@ -267,7 +267,8 @@ class Writer:
     def __init__(self, words: Sequence[str], escape: Callable[[str], str] | None = None) -> None:
         self.words, self._escape = words, escape
         self._articles = all(word in words for word in english.TELLING_WORDS)
-        self._english = english.are_small_words(words)
+        # English in small letters, which need not be the right ones.
+        self._english = ("monday" in words or self._articles) and "Monday" not in words
         # As inside a sentence, then as at its start; each without a space after it, and with one.
         self._written: Strings = np.empty(4 * len(words), dtype=np.object_)
         self._known: Flags = np.zeros(2 * len(words), dtype=np.bool_)
