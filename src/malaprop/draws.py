@@ -3,7 +3,7 @@
 With `repeat="fresh"`, every place of a text has a draw of its own. With `repeat="document"`, equal
 values of a text share one draw. Values are equal if kind, grid, unit and mapped value are: words
 that the public map takes to the same word get the same draw, or their draws would tell them apart.
-Different texts never share a draw.
+Equal names and places that are redrawn share a draw in either case. Different texts never do.
 """
 
 from collections import defaultdict
@@ -23,6 +23,7 @@ from malaprop.privacy.stock import Stock
 from malaprop.text.kinds import Form, StandIn, ValueForm
 from malaprop.text.kinds.grids import StepSizes, ValueGrid
 from malaprop.text.parser import Secrets, Templates
+from malaprop.text.people import PersonForm
 from malaprop.text.policy import Policy
 
 Value = int | str
@@ -61,10 +62,15 @@ class SlotDraws:
         """Draw for all slots of some texts together."""
         ids, typed, forms = secrets.ids, templates.typed, templates.forms
         shared = None
-        if self._policy.repeat == "document":
-            groups = np.zeros(len(ids), dtype=np.int64)
+        redrawn = [isinstance(form, PersonForm) for form in forms] if self._policy.redraw else []
+        if self._policy.repeat == "document" or any(redrawn):
+            keys, groups = ids, np.zeros(len(ids), dtype=np.int64)
             groups[typed] = group_numbers(forms)
-            shared = share_draws(ids, templates.slot_counts, groups)
+            if self._policy.repeat == "fresh":  # all others are equal to themselves alone
+                own = np.ones(len(ids), dtype=np.bool_)
+                own[typed] = ~np.array(redrawn)
+                keys, groups = np.where(own, np.arange(len(ids)), ids), np.where(own, 0, groups)
+            shared = share_draws(keys, templates.slot_counts, groups)
             numbers = np.cumsum(typed) - 1
             ids, typed = ids[shared.slots], typed[shared.slots]
             forms = [forms[number] for number in numbers[shared.slots[typed]].tolist()]
@@ -130,7 +136,7 @@ def value_channel(grid: ValueGrid, steps: StepSizes, epsilon: float) -> PathChan
 def write_values(forms: Sequence[Form], values: Sequence[Value]) -> list[str]:
     """Write drawn values in the forms of their slots."""
     return [
-        form.write(value) if isinstance(form, ValueForm) else cast(str, value)  # type: ignore[arg-type]
+        cast(ValueForm | StandIn, form).write(value)  # type: ignore[arg-type]
         for form, value in zip(forms, values, strict=True)
     ]
 
@@ -174,7 +180,8 @@ def group_numbers(forms: Sequence[Form]) -> Ids:
     """
     known: dict[Hashable, int] = {}
     groups = (
-        (form.grid, form.unit) if isinstance(form, ValueForm) else (form, None) for form in forms
+        (form.grid, form.unit) if isinstance(form, ValueForm) else cast(StandIn, form).shared
+        for form in forms
     )
     numbers = (known.setdefault(group, len(known) + 1) for group in groups)
     return np.fromiter(numbers, dtype=np.int64, count=len(forms))

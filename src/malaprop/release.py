@@ -10,11 +10,14 @@ from malaprop._version import __version__
 from malaprop.draws import runs
 from malaprop.privacy import notebook
 from malaprop.privacy.arrays import Ids
+from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import EACH_DISTINCT_WORD, Guarantee, Kind, KindPromise
 from malaprop.privacy.law import path_numerics
 from malaprop.privacy.metrics import UNITS
 from malaprop.text.kinds import KINDS
 from malaprop.text.kinds.grids import GRIDS, StepSizes
+from malaprop.text.people import CLASSES, PLURALS
+from malaprop.text.people import SHA256 as LISTS_SHA256
 from malaprop.text.policy import Policy
 from malaprop.text.public import PLACEHOLDERS
 from malaprop.text.word_map import MAP_VERSION
@@ -113,6 +116,16 @@ def _named(words: Sequence[str]) -> str:
     return f"the kept word{'s' * (len(words) > 1)} {', '.join(f'“{word}”' for word in words)}"
 
 
+def redrawn_facts(policy: Policy) -> list[str]:
+    """List what anybody can see of the names and places that are redrawn."""
+    joined = ", titles and initials beside names" if "names" in policy.redraw else ""
+    what, kinds = " and ".join(policy.redraw), [k for name in policy.redraw for k in CLASSES[name]]
+    plurals = [PLURALS.get(kind, f"{kind}s") for kind in kinds]
+    classes = f"{', '.join(plurals[:-1])} or {plurals[-1]}"
+    decides = f"by spelling, capitals and the signs before them{joined}"
+    return [f"which words count as {classes}, {decides}", f"which {what} of a text are equal"]
+
+
 def text_guarantee(guarantee: Guarantee, policy: Policy, *, spans: bool = False) -> Guarantee:
     """Extend a word's guarantee to texts that differ in one word, under a policy.
 
@@ -160,6 +173,8 @@ def _shown(policy: Policy, spans: bool) -> list[str]:
             shown.append("gaps beside public pieces")
     if policy.unknown == "mask":
         shown.append("masks")
+    if policy.redraw:
+        shown += redrawn_facts(policy)
     if policy.repeat == "document":
         values = " or values" if policy.kinds == "typed" else ""
         shown.append(f"which places hold equal words{values}")
@@ -171,6 +186,8 @@ _FLOATS = "float64; "  # how the arithmetic of words and of values begins
 
 def with_values(guarantee: Guarantee, policy: Policy) -> Guarantee:
     """Extend a guarantee for words to texts that hold values, too, if the policy has any."""
+    if policy.redraw:
+        guarantee = _with_people(guarantee, policy)
     epsilon, steps = policy.kind_epsilon, policy.steps
     if policy.kinds != "typed" or epsilon is None or not isinstance(steps, StepSizes):
         return guarantee
@@ -189,7 +206,7 @@ def with_values(guarantee: Guarantee, policy: Policy) -> Guarantee:
         for kind in KINDS.values()
         if kind.drawn_anew
     }
-    texts = guarantee.with_kinds((*on_paths.values(), *anew.values()))
+    texts = guarantee.with_kinds((*on_paths.values(), *anew.values(), *guarantee.kinds[1:]))
     of_values = path_numerics(epsilon, *_extremes(steps))
     if texts.numerics.startswith(_FLOATS):
         of_values = of_values.removeprefix(_FLOATS)
@@ -198,6 +215,22 @@ def with_values(guarantee: Guarantee, policy: Policy) -> Guarantee:
         public=(*texts.public, "the grids of values and their steps"),
         numerics="; ".join(filter(None, (texts.numerics, of_values))),
     )
+
+
+def _with_people(guarantee: Guarantee, policy: Policy) -> Guarantee:
+    """Extend a guarantee for words to texts whose names and places are redrawn."""
+    if guarantee.kind not in (Kind.METRIC, Kind.NONE) or guarantee.delta:
+        raise ParameterError(
+            "`redraw` needs a mechanism that promises an ε per unit of distance, without a δ. This "
+            f"one promises {guarantee.kind}: leave `redraw` out, or choose another mechanism."
+        )
+    promises = (
+        KindPromise(name=kind, epsilon=0.0, plural=PLURALS.get(kind, ""))
+        for name in policy.redraw
+        for kind in CLASSES[name]
+    )
+    public = (*guarantee.public, f"the lists of names and places ({LISTS_SHA256[:12]})")
+    return replace(guarantee.with_kinds(promises), public=public)
 
 
 @lru_cache(maxsize=64)

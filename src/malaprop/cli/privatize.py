@@ -65,6 +65,14 @@ def privatize(
             "for all of them. See docs/guide.md, which weighs the two.",
         ),
     ] = "fresh",
+    redraw: Annotated[
+        str | None,
+        option(
+            "names,places|people",
+            "Replace names or places, or both, by others from public lists, without a look at "
+            "them; equal ones by equal ones in each text. See docs/people.md.",
+        ),
+    ] = None,
     keep: cli.KeptWords = None,
     keep_file: cli.KeepFile = None,
     markup: cli.MarkupChoice = None,
@@ -110,6 +118,7 @@ def privatize(
         steps=cli.step_sizes(step),
         dates=dates,
         repeat=repeat,
+        redraw=redraw.replace(" ", "").split(",") if redraw else (),
         keep=cli.kept_words(keep, keep_file),
         markup=markup,
     )

@@ -51,6 +51,8 @@ def article_before(word: str) -> str:
     >>> [article_before(number) for number in ("8", "11", "110", "18th", "80%", "1800")]
     ['an', 'an', 'a', 'an', 'an', 'a']
     """
+    if word.istitle():  # a name
+        word = word.lower()
     return "an" if _VOWEL.match(word) and not _CONSONANT.match(word) else "a"
 
 

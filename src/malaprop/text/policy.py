@@ -1,6 +1,6 @@
 """The user's choices about texts, valid from birth. `treatment` says what follows from them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from inspect import signature
@@ -11,6 +11,7 @@ from malaprop.privacy.errors import ParameterError, did_you_mean, is_computable
 from malaprop.privacy.guarantee import Guarantee
 from malaprop.text.kinds import DateOrder
 from malaprop.text.kinds.grids import StepSizes
+from malaprop.text.people import CLASSES
 from malaprop.text.public import Markup, checked_markup, entries_of
 from malaprop.text.template import Punctuation
 from malaprop.text.word_map import MAP_VERSION
@@ -18,6 +19,8 @@ from malaprop.text.word_map import MAP_VERSION
 Unknown = Literal["map", "mask", "drop", "keep"]
 Kinds = Literal["typed", "words"]
 Repeat = Literal["fresh", "document"]
+PEOPLE = "people"
+"""The value of `redraw` that stands for all of them."""
 
 _CHOICES: Mapping[str, tuple[str | None, ...]] = {
     "unknown": get_args(Unknown),
@@ -41,6 +44,7 @@ class TextOptions(TypedDict, total=False):
     steps: Mapping[str, str]
     dates: DateOrder
     repeat: Repeat
+    redraw: str | Iterable[str]
     keep: str | Sequence[str]
     markup: Markup | None
 
@@ -56,6 +60,8 @@ class Policy:
 
     `repeat` is `fresh`, a draw for every place, or `document`, one draw for all places of a text
     that hold the same mapped value.
+
+    `redraw` is `people`, or `names` or `places`: those that public lists have are drawn anew.
 
     `keep` and `markup` declare parts of texts public: a list of words and phrases, with or without
     `"placeholders"`, or `"placeholders"` alone; and the tags of `html`.
@@ -73,6 +79,7 @@ class Policy:
     steps: Mapping[str, str] = field(default_factory=StepSizes)
     dates: DateOrder = "mdy"
     repeat: Repeat = "fresh"
+    redraw: str | Iterable[str] = ()
     keep: str | Sequence[str] = ()
     markup: Markup | None = None
 
@@ -87,6 +94,7 @@ class Policy:
         _require_placeholder(self.placeholder)
         _require_epsilon(self.kind_epsilon)
         checked_markup(self.markup)
+        object.__setattr__(self, "redraw", _redrawn(self.redraw))
         object.__setattr__(self, "keep", tuple(sorted(entries_of(self.keep))))
         if not isinstance(self.steps, StepSizes):  # hashable, and every step is checked
             object.__setattr__(self, "steps", StepSizes(self.steps))
@@ -121,8 +129,10 @@ class Policy:
         """Return the parameters, for a report, and the version of the map of unknown words."""
         plain = {**vars(self), "steps": dict(self.steps)}
         hidden = _OF_VALUES if self.kinds == "words" else ()
-        for name in (*hidden, "keep", "markup"):
+        for name in (*hidden, "redraw", "keep", "markup"):
             del plain[name]
+        if self.redraw:
+            plain["redraw"] = list(self.redraw)
         if len(self.keep) > _MOST_LISTED:  # how long the list is, and what tells it from others
             digest = sha256("\n".join(self.keep).encode("utf-8", "surrogatepass")).hexdigest()
             plain["keep"] = {"entries": len(self.keep), "sha256": digest}
@@ -156,6 +166,19 @@ def _require_epsilon(value: object) -> None:
             "The `kind_epsilon` parameter must be a number between 1e-30 and 1e+30, the ε of one "
             f"step. Got {value!r}."
         )
+
+
+def _redrawn(value: object) -> tuple[str, ...]:
+    """Return what is redrawn, in a fixed order."""
+    names = (
+        {value} if isinstance(value, str) else set(value if isinstance(value, Iterable) else "?")
+    )
+    if not names <= {*CLASSES, PEOPLE}:
+        raise ParameterError(
+            f"The `redraw` parameter must hold {', '.join(CLASSES)}, or be {PEOPLE}, which means "
+            f"{' and '.join(CLASSES)}. Got {value!r}."
+        )
+    return tuple(name for name in CLASSES if not {name, PEOPLE}.isdisjoint(names))
 
 
 def _require_placeholder(value: object) -> None:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from unicodedata import category
 
 from malaprop.text.kinds import KINDS, Form, grammar
+from malaprop.text.people import START, TAGS_OF_PEOPLE, People, Person
 from malaprop.text.policy import Policy
 from malaprop.text.public import PLACEHOLDERS, PublicPieces
 from malaprop.text.template import VALUE_MARK, WORD_MARK, mark
@@ -65,6 +66,7 @@ DRAWN_TAGS = tuple(
         (
             *(IN_LEXICON, *_TAGS_OF_MAPPED.values(), *_TAGS_OF_VALUES),
             *(tag for kind in KINDS.values() for tag in kind.tags),
+            *TAGS_OF_PEOPLE,
         )
     )
 )
@@ -98,6 +100,7 @@ class BoundPolicy:
         declared = policy.keep or policy.markup
         self.pieces = PublicPieces(policy.keep, policy.markup) if declared else None
         self.cut = grammar.split_values if self.typed else tokenize
+        self.people = People(policy.redraw) if policy.redraw else None
         # Recent treatments, and the ones before: words that keep occurring stay remembered.
         self._memo: dict[str, Treatment] = {}
         self._older: dict[str, Treatment] = {}
@@ -105,6 +108,23 @@ class BoundPolicy:
     def __getstate__(self) -> dict[str, object]:
         # The memo holds words of the user's texts: they must not leave the process.
         return {**self.__dict__, "_memo": {}, "_older": {}}
+
+    def treat_text(self, text: str, gap: str = START) -> tuple[list[Treatment], str]:
+        """Return the treatments of the tokens of a text, and the signs behind its last word.
+
+        `gap` has those before it. They count for names and places that are redrawn.
+        """
+        tokens = self.cut(text)
+        if self.people is None:
+            return self.treat_all(tokens), gap
+        found, gap = self.people.find(tokens, gap)
+        others = iter(self.treat_all([each for each in found if isinstance(each, str)]))
+        return [
+            Treatment(each.secret, each.form.tag, each.form, VALUE_MARK)
+            if isinstance(each, Person)
+            else next(others)
+            for each in found
+        ], gap
 
     def treat_all(self, tokens: Iterable[str]) -> list[Treatment]:
         """Return the treatment of each token."""
