@@ -19,8 +19,10 @@ from malaprop.privacy.channel import Channel, LawChannel, PathChannel
 from malaprop.privacy.law import Law
 from malaprop.privacy.metrics import Path
 from malaprop.privacy.randomness import SecureGenerator, begin_call
+from malaprop.privacy.sampling import whole_shifts
 from malaprop.privacy.stock import Stock
 from malaprop.text.kinds import Form, StandIn, ValueForm
+from malaprop.text.kinds.dates import SHIFTED
 from malaprop.text.kinds.grids import StepSizes, ValueGrid
 from malaprop.text.parser import Secrets, Templates
 from malaprop.text.people import PersonForm
@@ -81,7 +83,11 @@ class SlotDraws:
             words[~typed] = self._words.substitute(ids[~typed], rng)
             epsilon = cast(float, self._policy.kind_epsilon)
             steps = cast(StepSizes, self._policy.steps)
-            values = draw_values(forms, ids[typed], steps, epsilon, rng)
+            documents = None
+            if self._policy.shift_dates:
+                documents = np.repeat(np.arange(len(templates.slot_counts)), templates.slot_counts)
+                documents = documents[shared.slots if shared else ...][typed]
+            values = draw_values(forms, ids[typed], steps, epsilon, rng, documents)
         else:
             words = self._words.substitute(ids, rng)
         if shared is None:
@@ -98,11 +104,12 @@ def draw_values(
     steps: StepSizes,
     epsilon: float,
     rng: Generator,
+    documents: Ids | None = None,
 ) -> list[Value]:
     """Draw a value for each of `ids`, the secrets of slots with these forms, with ε a step.
 
     Each is drawn independently of all others. What has no distance is drawn without a look at its
-    secret.
+    secret. If the document of each slot is given, the dates of a document are moved together.
 
     >>> from malaprop import seeded_rng
     >>> from malaprop.text.kinds.grammar import read_value
@@ -117,9 +124,17 @@ def draw_values(
     groups: dict[ValueGrid | StandIn, list[int]] = defaultdict(list)
     for slot, form in enumerate(forms):
         groups[form.grid if isinstance(form, ValueForm) else cast(StandIn, form)].append(slot)
+    shifts: dict[str, Ids] = {}
+    if documents is not None:
+        for kind, grid in SHIFTED.items():
+            rate, last = shift_rate(grid, steps, epsilon), int(documents.max(initial=-1))
+            shifts[kind] = whole_shifts(last + 1, rate, rng)
     for group, slots in groups.items():
         if isinstance(group, StandIn):
             values[slots] = group.draw(len(slots), rng)
+        elif documents is not None and group.kind in shifts:
+            by = shifts[group.kind][documents[slots]]
+            values[slots] = group.moved(secrets[slots], by).tolist()
         else:
             channel = value_channel(group, steps, epsilon)
             values[slots] = channel.substitute(secrets[slots], rng).tolist()
@@ -131,6 +146,11 @@ def draw_values(
 def value_channel(grid: ValueGrid, steps: StepSizes, epsilon: float) -> PathChannel:
     """Return the channel on a grid, with ε a step."""
     return PathChannel(Path.of_steps(grid.places(steps)), epsilon, grid.step(steps))
+
+
+def shift_rate(grid: ValueGrid, steps: StepSizes, epsilon: float) -> float:
+    """Return by how many nats a shift by one more place of a grid is less likely."""
+    return epsilon * float(grid.places(steps)[1])
 
 
 def write_values(forms: Sequence[Form], values: Sequence[Value]) -> list[str]:

@@ -1,21 +1,25 @@
 """What may be published."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 
 from malaprop._version import __version__
-from malaprop.draws import runs
+from malaprop.draws import runs, shift_rate
 from malaprop.privacy import notebook
 from malaprop.privacy.arrays import Ids
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import EACH_DISTINCT_WORD, Guarantee, Kind, KindPromise
 from malaprop.privacy.law import path_numerics
 from malaprop.privacy.metrics import UNITS
+from malaprop.privacy.sampling import usual_shift
 from malaprop.text.kinds import KINDS
-from malaprop.text.kinds.grids import GRIDS, StepSizes
+from malaprop.text.kinds.dates import MONTHS, SHIFTED
+from malaprop.text.kinds.grids import GRIDS, StepSizes, ValueGrid
 from malaprop.text.people import CLASSES, PLURALS
 from malaprop.text.people import SHA256 as LISTS_SHA256
 from malaprop.text.policy import Policy
@@ -116,6 +120,10 @@ def _named(words: Sequence[str]) -> str:
     return f"the kept word{'s' * (len(words) > 1)} {', '.join(f'“{word}”' for word in words)}"
 
 
+INTERVALS = "intervals between dates, and between months"
+"""What shows of dates that are moved together."""
+
+
 def redrawn_facts(policy: Policy) -> list[str]:
     """List what anybody can see of the names and places that are redrawn."""
     joined = ", titles and initials beside names" if "names" in policy.redraw else ""
@@ -173,6 +181,8 @@ def _shown(policy: Policy, spans: bool) -> list[str]:
             shown.append("gaps beside public pieces")
     if policy.unknown == "mask":
         shown.append("masks")
+    if policy.shift_dates:
+        shown.append(INTERVALS)
     if policy.redraw:
         shown += redrawn_facts(policy)
     if policy.repeat == "document":
@@ -198,6 +208,7 @@ def with_values(guarantee: Guarantee, policy: Policy) -> Guarantee:
             step=grid.step(steps),
             zcdp=epsilon**2 / 2.0,
             plural=grid.plural,
+            together=_shift_of(grid, policy),
         )
         for grid in GRIDS.values()
     }
@@ -207,7 +218,8 @@ def with_values(guarantee: Guarantee, policy: Policy) -> Guarantee:
         if kind.drawn_anew
     }
     texts = guarantee.with_kinds((*on_paths.values(), *anew.values(), *guarantee.kinds[1:]))
-    of_values = path_numerics(epsilon, *_extremes(steps))
+    longest, gap = _extremes(steps)
+    of_values = path_numerics(epsilon, math.inf if policy.shift_dates else longest, gap)
     if texts.numerics.startswith(_FLOATS):
         of_values = of_values.removeprefix(_FLOATS)
     return replace(
@@ -231,6 +243,16 @@ def _with_people(guarantee: Guarantee, policy: Policy) -> Guarantee:
     )
     public = (*guarantee.public, f"the lists of names and places ({LISTS_SHA256[:12]})")
     return replace(guarantee.with_kinds(promises), public=public)
+
+
+def _shift_of(grid: ValueGrid, policy: Policy) -> str:
+    """Say how far a shift moves the values of a grid; nothing if they are drawn one by one."""
+    if not policy.shift_dates or grid.kind not in SHIFTED:
+        return ""
+    steps, epsilon = cast(StepSizes, policy.steps), cast(float, policy.kind_epsilon)
+    usual = usual_shift(shift_rate(SHIFTED[grid.kind], steps, epsilon))
+    unit = "month" if grid.kind == MONTHS.kind else "day"
+    return f"95 % of shifts are of {usual:,} {unit}{'s' * (usual != 1)} or less"
 
 
 @lru_cache(maxsize=64)

@@ -57,6 +57,14 @@ def privatize(
     kind_epsilon: cli.KindEpsilon = None,
     step: cli.StepSizes = None,
     dates: cli.DatesChoice = "mdy",
+    shift_dates: Annotated[
+        bool,
+        option(
+            "--shift-dates",
+            "Move all dates of a text by one secret number of days: intervals show. See "
+            "docs/people.md.",
+        ),
+    ] = False,
     repeat: Annotated[
         Literal["fresh", "document"],
         option(
@@ -117,6 +125,7 @@ def privatize(
         kind_epsilon=kind_epsilon,
         steps=cli.step_sizes(step),
         dates=dates,
+        shift_dates=shift_dates,
         repeat=repeat,
         redraw=redraw.replace(" ", "").split(",") if redraw else (),
         keep=cli.kept_words(keep, keep_file),

@@ -25,6 +25,7 @@ from malaprop.privacy.word_graph import Steps
 from malaprop.private_files import without_passwords
 from malaprop.privatizer import Privatizer
 from malaprop.release import (
+    INTERVALS,
     MANY,
     Repetition,
     common_words,
@@ -374,6 +375,8 @@ def visible(privatizer: Privatizer) -> dict[str, str]:
         shown[what] = "what you declared public"
     if policy.keep:
         shown["that the other words are not among those to keep"] = ""
+    if policy.shift_dates:
+        shown[INTERVALS] = "intervals between dates"
     if policy.redraw:
         classes, equal = redrawn_facts(policy)
         shown[classes] = f"which words are {' and '.join(policy.redraw)}"

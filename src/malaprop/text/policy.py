@@ -29,7 +29,13 @@ _CHOICES: Mapping[str, tuple[str | None, ...]] = {
     "kinds": (*get_args(Kinds), None),
     "dates": get_args(DateOrder),
 }
-_OF_VALUES = ("kind_epsilon", "steps", "dates")  # parameters that need `kinds="typed"`
+_OF_VALUES = (
+    "kind_epsilon",
+    "steps",
+    "dates",
+    "shift_dates",
+)  # parameters that need `kinds="typed"`
+_LEAST_OF_SHIFTS = 1e-6  # nats a day: below that, floats do not count the days
 _MOST_LISTED = 20  # kept words that a report lists
 
 
@@ -43,6 +49,7 @@ class TextOptions(TypedDict, total=False):
     kind_epsilon: float | None
     steps: Mapping[str, str]
     dates: DateOrder
+    shift_dates: bool
     repeat: Repeat
     redraw: str | Iterable[str]
     keep: str | Sequence[str]
@@ -56,7 +63,8 @@ class Policy:
     With `kinds="typed"`, numbers, dates and times become others of their kind, near by, and
     identifiers and addresses are made up; with `"words"` all of them become words. `None` leaves
     the choice to the mechanism. `kind_epsilon` is the ε of one step of a value, `steps` says how
-    long a step is, and `dates` whether 03/04/2023 is in March (`mdy`) or in April (`dmy`).
+    long a step is, and `dates` whether 03/04/2023 is in March (`mdy`) or in April (`dmy`). With
+    `shift_dates`, all dates of a text are moved by one secret number of days.
 
     `repeat` is `fresh`, a draw for every place, or `document`, one draw for all places of a text
     that hold the same mapped value.
@@ -78,6 +86,7 @@ class Policy:
     kind_epsilon: float | None = None
     steps: Mapping[str, str] = field(default_factory=StepSizes)
     dates: DateOrder = "mdy"
+    shift_dates: bool = False
     repeat: Repeat = "fresh"
     redraw: str | Iterable[str] = ()
     keep: str | Sequence[str] = ()
@@ -93,6 +102,10 @@ class Policy:
                 )
         _require_placeholder(self.placeholder)
         _require_epsilon(self.kind_epsilon)
+        if not isinstance(self.shift_dates, bool):
+            raise ParameterError(
+                f"The `shift_dates` parameter must be True or False. Got {self.shift_dates!r}."
+            )
         checked_markup(self.markup)
         object.__setattr__(self, "redraw", _redrawn(self.redraw))
         object.__setattr__(self, "keep", tuple(sorted(entries_of(self.keep))))
@@ -123,12 +136,19 @@ class Policy:
                 f"a number or a date: its own ε is for {guarantee.metric} distance."
             )
         epsilon = guarantee.epsilon if epsilon is None else epsilon
+        if self.shift_dates and epsilon < _LEAST_OF_SHIFTS * StepSizes(self.steps).size("date"):
+            raise ParameterError(
+                "The ε of a step is too small for `shift_dates`: it must be at least "
+                f"{_LEAST_OF_SHIFTS} for each day of the step of a date."
+            )
         return replace(self, kinds="typed", kind_epsilon=epsilon)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters, for a report, and the version of the map of unknown words."""
         plain = {**vars(self), "steps": dict(self.steps)}
-        hidden = _OF_VALUES if self.kinds == "words" else ()
+        hidden = {*_OF_VALUES} if self.kinds == "words" else set()
+        if not self.shift_dates:
+            hidden.add("shift_dates")
         for name in (*hidden, "redraw", "keep", "markup"):
             del plain[name]
         if self.redraw:
