@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import chisquare
+from tests.fuzz.texts import try_texts
+from tests.text.linear import is_linear
 
 from malaprop import Gaussian, Lexicon, Privatizer, seeded_rng
 from malaprop.privacy.errors import LexiconError, ParameterError
@@ -160,6 +162,32 @@ def test_other_words_never_decide() -> None:
             if not behind_title and (old := next(filter(part.startswith, OTHERS), None)):
                 changed[place] = rng.choice(words) + part.removeprefix(old)
         assert people_in("".join(changed)) == people_in("".join(parts))
+
+
+def test_any_text_can_be_read_and_small_letters_alone_hold_no_names() -> None:
+    redrawing = TextParser(WORDS, Policy(redraw="people", kinds="typed"))
+    usual = TextParser(WORDS, Policy(kinds="typed"))
+
+    def check(text: str) -> None:
+        templates, secrets = redrawing.parse([text])
+        assert len(secrets.ids) == sum(templates.slot_counts)
+        small = text.lower()
+        if not any(map(str.isupper, small)):
+            (one, ids), (other, others) = redrawing.parse([small]), usual.parse([small])
+            assert list(one.forms) == list(other.forms)
+            values = [form.tag for form in one.forms]
+            assert one.fill(ids.ids % len(WORDS), values) == other.fill(
+                others.ids % len(WORDS), values
+            )
+
+    try_texts(check, 400, 3)
+
+
+@pytest.mark.parametrize(
+    "unit", ["J. ", "Dr. ", "Anna ", "New ", "St. ", "A.", "Anna's-", "Rose\n"]
+)
+def test_the_time_is_linear(unit: str) -> None:
+    assert is_linear(lambda text: BOTH.find(tokenize(text)), unit)
 
 
 def people_in(text: str) -> list[Person]:

@@ -202,7 +202,8 @@ class People:
             found.append(token)
             place += 1
             # What is cut off is too long to be a join anyway.
-            gap = (gap + token)[: _LONGEST_JOIN + 1] if _NO_WORD.fullmatch(token) else ""
+            ends = not token.isalpha() and _NO_WORD.fullmatch(token)
+            gap = (gap + token)[: _LONGEST_JOIN + 1] if ends else ""
         return found, gap
 
     def _at(self, tokens: Sequence[str], start: int, gap: str) -> tuple[Person | None, int]:
