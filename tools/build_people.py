@@ -60,6 +60,8 @@ _NEVER = """
     north south east west street avenue road county park church college school university island
     lake river hall house castle day little fields
 """
+GIVEN_FROM = 50_000
+"""From how many bearers of a given name on it is one inside a sentence: Bill, Guy, Hope."""
 NEVER = frozenset(_NEVER.split())
 """Words that are a name behind a title alone."""
 WILL_AND_DON = ("will", "don")
@@ -160,7 +162,7 @@ def build(folder: Path, output: Path) -> str:
     for name in sorted({*names[GIVEN], *names[SURNAME], *single}):
         bearers = {kind: counts.get(name, 0) for kind, counts in names.items()}
         kind, weight = max(bearers.items(), key=lambda item: item[1])
-        level = level_of(name, sizes, sum(bearers.values()))
+        level = level_of(name, sizes, sum(bearers.values()), bearers[GIVEN])
         place, inhabitants = single.get(name, ("", 0))
         if inhabitants > PER_BEARER * sum(bearers.values()):
             kind, weight, level = place, inhabitants, level_of_place(sizes.get(name), inhabitants)
@@ -222,7 +224,7 @@ def census(folder: Path, table: str) -> dict[str, int]:
     }
 
 
-def level_of(name: str, sizes: Mapping[str, int], bearers: int) -> str | None:
+def level_of(name: str, sizes: Mapping[str, int], bearers: int, given: int) -> str | None:
     """Return where a name is one: anywhere, inside sentences, or behind a title."""
     size = sizes.get(name)
     if name in WILL_AND_DON:
@@ -231,7 +233,8 @@ def level_of(name: str, sizes: Mapping[str, int], bearers: int) -> str | None:
         return BEHIND_TITLE if bearers >= INSIDE_FROM[35] * 1000 else None
     if size is None or bearers >= ALWAYS_FROM[size] * 1000:
         return ANYWHERE
-    return INSIDE if bearers >= INSIDE_FROM[size] * 1000 else BEHIND_TITLE
+    inside = bearers >= INSIDE_FROM[size] * 1000 or given >= GIVEN_FROM
+    return INSIDE if inside else BEHIND_TITLE
 
 
 def level_of_place(size: int | None, inhabitants: int) -> str | None:

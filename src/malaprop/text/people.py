@@ -43,7 +43,7 @@ ANYWHERE, INSIDE, BEHIND_TITLE = LEVELS = ("anywhere", "inside", "behind title")
 FOLDER = DATA / "people"
 LISTS = "lists.txt.gz"
 """A line for each class and level, with the spellings, and with weights those that are drawn."""
-SHA256 = "28e759bc21670027a290d8cafd8f3e5d454ba4d70d15890e02945f8b7a63a2cb"
+SHA256 = "c7ca36f8f17e64fb5a7f12375bd664062fb193f7ac459fc37193d281a5baa628"
 
 TAGS_OF_PEOPLE = tuple(CLASSES)
 _TAGS = {kind: tag for tag, kinds in CLASSES.items() for kind in kinds}
