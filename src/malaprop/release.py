@@ -126,11 +126,11 @@ INTERVALS = "intervals between dates, and between months"
 
 def redrawn_facts(policy: Policy) -> list[str]:
     """List what anybody can see of the names and places that are redrawn."""
-    joined = ", titles and initials beside names" if "names" in policy.redraw else ""
+    joined = ", titles and initials before names" if "names" in policy.redraw else ""
     what, kinds = " and ".join(policy.redraw), [k for name in policy.redraw for k in CLASSES[name]]
     plurals = [PLURALS.get(kind, f"{kind}s") for kind in kinds]
     classes = f"{', '.join(plurals[:-1])} or {plurals[-1]}"
-    decides = f"by spelling, capitals and the signs before them{joined}"
+    decides = f"by spelling, capitals and the signs before them, an 's behind them{joined}"
     return [f"which words count as {classes}, {decides}", f"which {what} of a text are equal"]
 
 

@@ -22,7 +22,7 @@ def test_names_places_and_dates(cli: Cli, folder: Path) -> None:
     report = json.loads((folder / "r.json").read_text())
     assert report["policy"]["redraw"] == ["names", "places"]
     assert report["policy"]["shift_dates"] is True
-    assert any("titles and initials beside names" in fact for fact in report["visible"])
+    assert any("titles and initials before names" in fact for fact in report["visible"])
     assert any("intervals between dates" in fact for fact in report["visible"])
     assert "of these, as names, redrawn 2" in ended.flat
     assert "The dates of a text move together" in ended.flat

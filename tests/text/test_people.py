@@ -245,7 +245,7 @@ def test_pieces_spans_and_values_go_on_as_usual() -> None:
 def test_the_guarantee_says_what_shows() -> None:
     guarantee = Privatizer(epsilon=1.5, redraw="people").guarantee
     assert "which words count as given names, surnames, towns or countries" in guarantee.texts
-    assert "titles and initials beside names" in guarantee.texts
+    assert "titles and initials before names" in guarantee.texts
     assert "which names and places of a text are equal" in guarantee.texts
     assert "surnames, towns and countries are drawn anew" in str(guarantee)
     assert guarantee.of_kind(SURNAME).loss(5.0) == 0.0
