@@ -1,6 +1,7 @@
 """Readable texts: what smoothing does to releases, and what it leaves alone."""
 
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,14 @@ def test_texts_of_another_lexicon_leave_no_output(tmp_path: Path) -> None:
     with pytest.raises(malaprop.DataError, match="no text has a word of the lexicon"):
         smooth_file(tmp_path / "in.txt", tmp_path / "out.txt", readable())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt"]
+
+
+def test_names_that_were_redrawn_stay() -> None:
+    privatizer = readable(7, redraw="people")
+    text = "Dr. Anna Okafor saw Mrs. Smith in Leeds, and Anna told her that the pain is gone."
+    for release in privatizer.many([text] * 20):
+        (later,) = privatizer.smoothed([release.drawn])
+        names = re.findall(r"(?:Dr|Mrs)\. \S+", release.drawn)
+        assert len(names) == 2
+        assert names == re.findall(r"(?:Dr|Mrs)\. \S+", release.text)
+        assert names == re.findall(r"(?:Dr|Mrs)\. \S+", later)

@@ -76,9 +76,10 @@ class Privatizer:
     ε of a step is `kind_epsilon`, by default the mechanism's if that counts in steps, too; `steps`
     and `dates` say how long a step is and how 03/04/2023 is read. See docs/kinds.md.
 
-    `repeat` is `fresh` or `document`: whether equal words of a text share one draw. `keep` and
-    `markup` declare words, placeholders and tags public: see docs/public-pieces.md. `readable`
-    smooths what was drawn by public bigrams: see docs/smoothing.md.
+    `repeat` is `fresh` or `document`: whether equal words of a text share one draw. `redraw`
+    replaces names and places by others from public lists: see docs/people.md. `keep` and `markup`
+    declare words, placeholders and tags public: see docs/public-pieces.md. `readable` smooths what
+    was drawn by public bigrams: see docs/smoothing.md.
 
     `Privatizer(epsilon=1.5)` alone is `Balanced` on the word graph of `english`. Lexicon and
     mechanism can be given by name, `Privatizer("english", "tem", epsilon=1.5)`; a mechanism with

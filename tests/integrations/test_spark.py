@@ -76,7 +76,7 @@ def test_what_is_declared_public_travels(
 def test_texts_can_be_readable(spark: "SparkSession", tmp_path: Path) -> None:
     from malaprop.integrations.spark import privatize
 
-    texts = ["She takes aspirin twice a day; her blood pressure is higher."] * 40
+    texts: list[str | None] = ["She takes aspirin twice; her blood pressure is higher."] * 40
     path, chosen = str(tmp_path / "private"), Balanced(epsilon=1.5)
     table, english = texts_of(spark, texts), Lexicon.open("english").with_graph()
     found = privatize(table, ["text"], lexicon=english, mechanism=chosen, path=path, readable=True)

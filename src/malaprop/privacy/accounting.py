@@ -147,7 +147,9 @@ def _require_alike(guarantees: Sequence[Guarantee]) -> None:
                 f"Releases compose only if their guarantees have the same '{name}'. Got "
                 f"{' and '.join(sorted({repr(getattr(g, name)) for g in guarantees}))}."
             )
-    counted = {tuple((k.name, k.step, k.drawn_anew) for k in g.kinds) for g in guarantees}
+    counted = {
+        tuple((k.name, k.step, k.drawn_anew, k.together) for k in g.kinds) for g in guarantees
+    }
     if len(counted) > 1:
         raise ParameterError(
             "Releases compose only if their guarantees have the same kinds, with the same steps."

@@ -24,7 +24,15 @@ from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.word_graph import Steps
 from malaprop.private_files import without_passwords
 from malaprop.privatizer import Privatizer
-from malaprop.release import MANY, Repetition, common_words, declared_public, split_repeats
+from malaprop.release import (
+    INTERVALS,
+    MANY,
+    Repetition,
+    common_words,
+    declared_public,
+    redrawn_facts,
+    split_repeats,
+)
 from malaprop.report.file_counts import FileCounts
 from malaprop.report.page import (
     Bullets,
@@ -41,9 +49,9 @@ from malaprop.report.page import (
 )
 from malaprop.report.plots import occurrence_table, profile_plots
 from malaprop.report.promise import (
-    VALUES,
     Comparison,
     comparisons,
+    kinds_promise,
     plain_promise,
     promise_pieces,
     short_promise,
@@ -250,7 +258,7 @@ class RunReport:
                     promise_pieces(
                         self.guarantee,
                         *plain_promise(self.guarantee, self.examples),
-                        VALUES if self.guarantee.kinds and not none else "",
+                        *kinds_promise(self.guarantee),
                     ),
                 ),
                 Section("What is not protected", (Bullets(tuple(visible)),)),
@@ -359,6 +367,12 @@ def visible(privatizer: Privatizer) -> dict[str, str]:
         shown[what] = "what you declared public"
     if policy.keep:
         shown["that the other words are not among those to keep"] = ""
+    if policy.shift_dates:
+        shown[INTERVALS] = "intervals between dates"
+    if policy.redraw:
+        classes, equal = redrawn_facts(policy)
+        shown[classes] = f"which words are {' and '.join(policy.redraw)}"
+        shown[equal] = ""
     if policy.repeat == "document":
         values = " or values" if typed else ""
         shown[f"which places of a text hold equal words{values}"] = "which words are equal"
@@ -383,6 +397,8 @@ _PROTECTED = {
     "emails": "as e-mail addresses",
     "emoji": "as emoji or symbols",
     "money": "as amounts of money",
+    "names": "as names, redrawn",
+    "places": "as places, redrawn",
 }
 """How tokens were drawn, by their tag, where it is not simply “as” that tag."""
 _OTHERWISE = {
