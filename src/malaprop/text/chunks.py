@@ -438,8 +438,9 @@ OneWord = tuple[str, str, str]
 """The signs before a word, the word, and the signs after it."""
 
 # A plus sign at the end may belong to the telephone number in the next chunk.
-_PLAIN = re.compile(r"[!\"$-/:-?A-~]++(?<!\+)")
-_SIGNS = r"[!\"$-/:-?\[-`{-~]*+"
+_PLAIN = re.compile(r"[!\"$-.:-?A-\[\]-~]++(?<!\+)")
+# A slash before a word may begin a path.
+_SIGNS = r"[!\"$-.:-?\[\]-`{-~]*+"
 _WORD = r"[A-Za-z]++(?:'[A-Za-z]++)*+"
 # A word that ends like "www", or a slash after it, may begin a web address.
 _ONE_WORD = rf"({_SIGNS})({_WORD})(?<![Ww]{{2}})([!\"$-.:-?\[-`{{-~]*+)(?<!\+)"
@@ -464,7 +465,7 @@ def plain_tokens(chunk: str) -> list[str] | None:
     >>> plain_tokens("(don't--ever."), plain_tokens("3pm"), plain_tokens("www.x.org")
     (['(', "don't", '--', 'ever', '.'], None, None)
     """
-    if _PLAIN.fullmatch(chunk) is None or "://" in chunk or "ww." in chunk.lower():
+    if _PLAIN.fullmatch(chunk) is None or "ww." in chunk.lower():
         return None
     return _TOKENS.findall(chunk)
 

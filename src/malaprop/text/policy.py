@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict, cast, get_args
 
 from malaprop.privacy.errors import ParameterError, did_you_mean, is_computable
 from malaprop.privacy.guarantee import Guarantee
-from malaprop.text.kinds import DateOrder
+from malaprop.text.kinds import DateOrder, Decimals
 from malaprop.text.kinds.grids import StepSizes
 from malaprop.text.public import Markup, checked_markup, entries_of
 from malaprop.text.template import Punctuation
@@ -25,8 +25,9 @@ _CHOICES: Mapping[str, tuple[str | None, ...]] = {
     "repeat": get_args(Repeat),
     "kinds": (*get_args(Kinds), None),
     "dates": get_args(DateOrder),
+    "decimals": get_args(Decimals),
 }
-_OF_VALUES = ("kind_epsilon", "steps", "dates")  # parameters that need `kinds="typed"`
+_OF_VALUES = ("kind_epsilon", "steps", "dates", "decimals")  # parameters that need `kinds="typed"`
 _MOST_LISTED = 20  # kept words that a report lists
 
 
@@ -40,6 +41,7 @@ class TextOptions(TypedDict, total=False):
     kind_epsilon: float | None
     steps: Mapping[str, str]
     dates: DateOrder
+    decimals: Decimals
     repeat: Repeat
     keep: str | Sequence[str]
     markup: Markup | None
@@ -52,7 +54,8 @@ class Policy:
     With `kinds="typed"`, numbers, dates and times become others of their kind, near by, and
     identifiers and addresses are made up; with `"words"` all of them become words. `None` leaves
     the choice to the mechanism. `kind_epsilon` is the ε of one step of a value, `steps` says how
-    long a step is, and `dates` whether 03/04/2023 is in March (`mdy`) or in April (`dmy`).
+    long a step is, `dates` whether 03/04/2023 is in March (`mdy`) or in April (`dmy`), and
+    `decimals` whether numbers are written like 12,299.00 (`point`) or like 12.299,00 (`comma`).
 
     `repeat` is `fresh`, a draw for every place, or `document`, one draw for all places of a text
     that hold the same mapped value.
@@ -72,6 +75,7 @@ class Policy:
     kind_epsilon: float | None = None
     steps: Mapping[str, str] = field(default_factory=StepSizes)
     dates: DateOrder = "mdy"
+    decimals: Decimals = "point"
     repeat: Repeat = "fresh"
     keep: str | Sequence[str] = ()
     markup: Markup | None = None

@@ -144,6 +144,9 @@ class CharacterClasses(NamedTuple):
     currency: str
     """Currency signs, which are punctuation, too."""
     symbol: str
+    decimal: str = ".٫"
+    """What stands before the decimals of a number."""
+    thousands: str = ",٬"
 
 
 @cache
@@ -152,7 +155,8 @@ def token_patterns(scope: Scope) -> dict[TokenKind, str]:
 
     They are for texts of the given scope: if it is narrow, they are compiled in no time.
     """
-    mark, punctuation, _, symbol = character_classes(scope)
+    classes = character_classes(scope)
+    mark, punctuation, symbol = classes.mark, classes.punctuation, classes.symbol
     # The look-ahead spares the plain letters of ASCII the long list of marks.
     letters = rf"{_ALNUM}++(?:(?![\x00-\x7f])[{mark}]++{_ALNUM}*+)*+"
     # A dot or a bracket belongs to an address only if more of the address follows.

@@ -11,7 +11,8 @@ from malaprop import seeded_rng
 from malaprop.text.kinds import DateOrder, Read, ValueForm
 from malaprop.text.kinds.dates import DateForm, HourForm, NamedDateForm, TimeForm
 from malaprop.text.kinds.grammar import read_value, split_values
-from malaprop.text.kinds.identifiers import EMAIL, MENTION, URL, IdentifierForm
+from malaprop.text.kinds.addresses import EMAIL, MENTION, PATHS, URL
+from malaprop.text.kinds.identifiers import IdentifierForm
 from malaprop.text.kinds.numbers import DecadeForm, NumberForm, OrdinalForm, ScientificForm
 
 VALUE_FORMS: list[ValueForm] = [
