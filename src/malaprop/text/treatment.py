@@ -100,7 +100,8 @@ class BoundPolicy:
         self.typed = policy.kinds == "typed"
         declared = policy.keep or policy.markup
         self.pieces = PublicPieces(policy.keep, policy.markup) if declared else None
-        self.cut = partial(grammar.split_values, decimals=policy.decimals) if self.typed else tokenize
+        split = partial(grammar.split_values, decimals=policy.decimals)
+        self.cut = split if self.typed else tokenize
         # Recent treatments, and the ones before: words that keep occurring stay remembered.
         self._memo: dict[str, Treatment] = {}
         self._older: dict[str, Treatment] = {}

@@ -1,4 +1,4 @@
-"""Addresses of people and of things on computers: e-mail, web, mentions, paths. They are made up."""
+"""Addresses of people and files: e-mail, web, mentions, paths. They are made up."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

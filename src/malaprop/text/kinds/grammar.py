@@ -63,18 +63,21 @@ secret=12)
 
 
 @cache
-def _cutter(addresses: bool, scope: Scope, decimals: Decimals) -> Callable[[str], list[str]]:
+def _cutter(
+    addresses: bool, scope: Scope, decimals: Decimals = "point"
+) -> Callable[[str], list[str]]:
     # Rare texts are not worth one more pattern: it takes as long to compile as a thousand of them.
     if addresses or scope is not Scope.ASCII:
         search = _kinds(scope, decimals).finditer
         return lambda text: [match[0] for match in search(text)]
     skipped = (TokenKind.URL, TokenKind.EMAIL)
-    patterns = [pattern for kind, pattern in _patterns(scope, decimals).items() if kind not in skipped]
+    every = _patterns(scope, decimals).items()
+    patterns = [pattern for kind, pattern in every if kind not in skipped]
     return re.compile("|".join(patterns)).findall
 
 
 @cache
-def _kinds(scope: Scope, decimals: Decimals) -> re.Pattern[str]:
+def _kinds(scope: Scope, decimals: Decimals = "point") -> re.Pattern[str]:
     every = _patterns(scope, decimals).items()
     return re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in every))
 

@@ -8,6 +8,7 @@ Every quantifier is bounded or possessive: the time is linear.
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import pairwise
 from unicodedata import category, decimal, normalize
 
 import numpy as np
@@ -253,7 +254,7 @@ def write_measured(text: str, tokens: list[str], conventions: Conventions) -> li
     if _MEASURED.search(text) is None:
         return tokens
     written = tokens.copy()
-    for place, (token, after) in enumerate(zip(tokens, tokens[1:], strict=False)):
+    for place, (token, after) in enumerate(pairwise(tokens)):
         if _ANY_LETTER.match(after) and _PLAIN.fullmatch(token):
             written[place] = separated(whole(token), comma=conventions.decimals == "comma")
     return written
