@@ -81,6 +81,7 @@ COMMANDS = [
             "--kind-epsilon",
             "--step",
             "--dates",
+            "--decimals",
             "--repeat",
             "--keep",
             "--keep-file",

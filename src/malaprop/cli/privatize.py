@@ -57,6 +57,7 @@ def privatize(
     kind_epsilon: cli.KindEpsilon = None,
     step: cli.StepSizes = None,
     dates: cli.DatesChoice = "mdy",
+    decimals: cli.DecimalsChoice = "point",
     repeat: Annotated[
         Literal["fresh", "document"],
         option(
@@ -109,6 +110,7 @@ def privatize(
         kind_epsilon=kind_epsilon,
         steps=cli.step_sizes(step),
         dates=dates,
+        decimals=decimals,
         repeat=repeat,
         keep=cli.kept_words(keep, keep_file),
         markup=markup,

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from malaprop.privacy.arrays import Ids
 from malaprop.text.kinds import Form
-from malaprop.text.kinds.grammar import Joins, joining, parts_of_values
+from malaprop.text.kinds.grammar import Joins, joining, parts_of_values, split_values
 from malaprop.text.template import (
     VALUE_MARK,
     WORD_MARK,
@@ -595,7 +595,7 @@ class ChunkCodes(dict[str, int]):
             )
         coded = CodedTexts(*chunks, self._codes(chunks.distinct))
         values = coded.values(self._shapes.table())
-        coded = self._glued(coded, values, partial(glue_values, cut=self._policy.cut))
+        coded = self._glued(coded, values, self._glue)
         vanishing = coded.vanishing(self._shapes.table(), self._looks.table())
         coded = self._glued(coded, vanishing, lambda chunks: [GLUE.join(chunks)])
         # Not earlier: chunks near those that are glued are looked up again, and are known then.
@@ -627,6 +627,9 @@ class ChunkCodes(dict[str, int]):
             np.bincount(texts[kept]),
             np.append(coded.codes, self._codes(list(new))),
         )
+
+    def _glue(self, chunks: list[str]) -> list[str]:
+        return glue_values(chunks, partial(split_values, decimals=self._policy.policy.decimals))
 
     def _codes(self, chunks: list[str]) -> Ids:
         """Return the codes of distinct chunks; learn those that are new."""

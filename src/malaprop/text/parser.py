@@ -208,9 +208,9 @@ class TextParser:
     """
 
     def __init__(self, words: Sequence[str], policy: Policy) -> None:
-        self._policy = BoundPolicy(words, policy)
-        self.words = self._policy.words
-        self._escape = self._policy.pieces.escape if policy.markup and self._policy.pieces else None
+        self.bound = BoundPolicy(words, policy)
+        self.words = self.bound.words
+        self._escape = self.bound.pieces.escape if policy.markup and self.bound.pieces else None
         self._writer = Writer(words, self._escape)
         self._spare: list[ChunkCodes] = []
 
@@ -220,13 +220,13 @@ class TextParser:
 
     def parse(self, texts: list[str]) -> tuple[Templates, Secrets]:
         """Parse texts; they share one array of ids."""
-        if self._policy.policy.punctuation == "drop" or sum(map(len, texts)) < _FEW_LETTERS:
+        if self.bound.policy.punctuation == "drop" or sum(map(len, texts)) < _FEW_LETTERS:
             return self._by_token(texts)
         try:
             # Popped, it is out of other threads' reach. If encoding fails, it is discarded.
             codes = self._spare.pop()
         except IndexError:
-            codes = ChunkCodes(self._policy, len(self._writer.words))
+            codes = ChunkCodes(self.bound, len(self._writer.words))
         coded = codes.encode(texts)
         awkward = coded.awkward_texts()
         if awkward.all():
@@ -250,8 +250,8 @@ class TextParser:
     def parse_spans(self, text: str, spans: Iterable[Span]) -> tuple[Templates, Secrets]:
         """Parse the spans of a text; all else is public. What is kept inside spans is, too."""
         segments = cut_spans(text, spans)
-        if self._policy.pieces is not None:
-            cut = self._policy.pieces.cut
+        if self.bound.pieces is not None:
+            cut = self.bound.pieces.cut
             segments = [s for each in segments for s in ([each] if each.public else cut(each.text))]
         return self._together([self._laid_out(segments)])
 
@@ -260,12 +260,12 @@ class TextParser:
 
     def _together(self, parsed: list[_ParsedText]) -> tuple[Templates, Secrets]:
         templates = Templates(self._writer, [text.template for text in parsed])
-        shows_signs = self._policy.policy.punctuation == "keep"
+        shows_signs = self.bound.policy.punctuation == "keep"
         tallies = Tallies([text.tags for text in parsed], shows_signs)
         return templates, Secrets(_ids(parsed), tallies)
 
     def _parsed(self, text: str) -> _ParsedText:
-        pieces = self._policy.pieces
+        pieces = self.bound.pieces
         return self._laid_out([Segment(text, False)] if pieces is None else pieces.cut(text))
 
     def _laid_out(self, segments: Iterable[Segment]) -> _ParsedText:
@@ -276,11 +276,11 @@ class TextParser:
                 tag = PUBLIC_TAGS[each.origin]
                 treatments.append(Treatment(-1, tag, each.text, mark_of(each)))
             else:
-                treatments += self._policy.treat_all(self._policy.cut(each.text))
+                treatments += self.bound.treat_all(self.bound.cut(each.text))
         ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 4
         if LEFT_OUT in shown:
             shown = tuple(part for part in shown if part != LEFT_OUT)
-        punctuation, escape = self._policy.policy.punctuation, self._escape or str
+        punctuation, escape = self.bound.policy.punctuation, self._escape or str
         template = lay_out(shown, "".join(marks), punctuation, escape)
         return _ParsedText(template, tuple(i for i in ids if i >= 0), tags)
 

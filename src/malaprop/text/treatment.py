@@ -79,7 +79,7 @@ PUBLIC_TAGS = {origin: f"public_{origin}" for origin in ("markup", PLACEHOLDERS,
 ALL_TAGS = (*TAGS, *PUBLIC_TAGS.values())
 WORD_TAGS = (*DRAWN_TAGS, "masked", "kept", PUBLIC_TAGS[PLACEHOLDERS], PUBLIC_TAGS["words"])
 """Tags of tokens that a private text shows as a word: drawn, masked or kept."""
-_HAS_DIGIT = re.compile(r"\d")
+_NAME = re.compile(r"[^\W\d_].*\d", re.DOTALL)
 _WITH_APOSTROPHES = re.compile(r"[A-Za-z]++(?:'[A-Za-z]++)++")
 _MEMO_ENTRIES = 2**17
 _MEMO_LETTERS = 64
@@ -100,8 +100,8 @@ class BoundPolicy:
         self.typed = policy.kinds == "typed"
         declared = policy.keep or policy.markup
         self.pieces = PublicPieces(policy.keep, policy.markup) if declared else None
-        split = partial(grammar.split_values, decimals=policy.decimals)
-        self.cut = split if self.typed else tokenize
+        cut = partial(grammar.cut_values, decimals=policy.decimals)
+        self.cut = cut if self.typed else tokenize
         # Recent treatments, and the ones before: words that keep occurring stay remembered.
         self._memo: dict[str, Treatment] = {}
         self._older: dict[str, Treatment] = {}
@@ -161,7 +161,7 @@ class BoundPolicy:
         if not self.typed:
             return None
         value = grammar.read_value(token, self.policy.dates, self.policy.decimals)
-        if value is None and _HAS_DIGIT.search(token) and kind_of(token) is TokenKind.WORD:
+        if value is None and _NAME.match(token) and kind_of(token) is TokenKind.WORD:
             name = fold(token)
             if self.words.lookup(token) is None and not is_word(name, ()):
                 return read_name(token, self._names)
@@ -170,7 +170,7 @@ class BoundPolicy:
     @cached_property
     def _names(self) -> frozenset[str]:
         """The words of the lexicon that look like names with a number."""
-        return frozenset(filter(_HAS_DIGIT.search, self.words.spellings()))
+        return frozenset(filter(_NAME.match, self.words.spellings()))
 
     def _decide(self, token: str) -> Treatment:
         letters = token.isascii() and token.isalpha()  # a word, and no value: most tokens are

@@ -11,7 +11,7 @@ from malaprop import seeded_rng
 from malaprop.text import parser
 from malaprop.text.kinds import Form, StandIn, ValueForm
 from malaprop.text.kinds.codes import ADAPTERS, HASHES, IPV4, IPV6, UUID, AccountForm
-from malaprop.text.kinds.grammar import read_value, split_values
+from malaprop.text.kinds.grammar import cut_values, read_value, split_values
 from malaprop.text.kinds.identifiers import IdentifierForm
 from malaprop.text.parser import TextParser
 from malaprop.text.policy import Policy
@@ -102,7 +102,7 @@ PARSER = TextParser(["cold"], Policy(kinds="typed"))
 
 
 def forms_in(text: str) -> list[object]:
-    values = [read_value(token, "mdy") for token in split_values(text)]
+    values = [read_value(token, "mdy") for token in cut_values(text)]
     return [value.form for value in values if value is not None]
 
 
@@ -156,7 +156,7 @@ def test_what_is_drawn_is_read_as_the_same_template(
     """A released text, parsed again, has the same forms in the same places."""
     # Such a one is drawn in capitals, and then a number before it is a part of it.
     assume(text not in GROUPED or before != "12-")
-    assume(CODES.get(text) != IPV6 or not before.endswith(("March", "+")))
+    assume(CODES.get(text) != IPV6 or not before.endswith(("March", "+", "$")))
     parsed, _ = PARSER.parse([f"{before}{text}{after}"])
     assume(any(isinstance(form, IdentifierForm) for form in parsed.forms))
     rng = seeded_rng(seed)

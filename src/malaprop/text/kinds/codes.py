@@ -16,6 +16,7 @@ from malaprop.text.kinds.identifiers import (
     HYPHENS,
     JOINER,
     LETTER,
+    QUAD,
     WHOLE,
     IdentifierForm,
     mixed,
@@ -96,7 +97,7 @@ _HEX = r"[\da-fA-F]"
 def _ipv4_pattern(classes: CharacterClasses) -> str:
     # With points between thousands, an amount of money may look like one.
     amount = rf"|{ALNUM}|{sign_after(classes)}" if "." in classes.thousands else ""
-    return rf"\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?!\d|[.{classes.decimal}]\d{amount})"
+    return rf"{QUAD}(?![{classes.decimal}]\d{amount})"
 
 
 def _ipv6_pattern(_: CharacterClasses) -> str:

@@ -37,19 +37,25 @@ _MAY_BE_VALUE = re.compile(r"[\d@/\\]|[Ww]{3}\.")
 def split_values(text: str, decimals: Decimals = "point") -> list[str]:
     """Cut a text into tokens, among them values. Joined, they give the text again.
 
-    Only a number with a unit is written as `write_measured` does.
-
     >>> split_values("On March 3, 2023 at 10:30 pm: $5 for 500mg")[2:10]
     ['March 3, 2023', ' ', 'at', ' ', '10:30 pm', ':', ' ', '$5']
     """
     if VALUES.search(text) is None:
         return tokenize(text)
-    tokens = _cutter(has_addresses(text), scope_of(text), decimals)(text)
-    return write_measured(text, tokens, Conventions(decimals=decimals))
+    return _cutter(has_addresses(text), scope_of(text), decimals)(text)
+
+
+def cut_values(text: str, decimals: Decimals = "point") -> list[str]:
+    """Cut a text into tokens to be read one by one: without its unit, 45000mg would be a label.
+
+    >>> cut_values("45000mg, 45000")
+    ['45,000', 'mg', ',', ' ', '45000']
+    """
+    return write_measured(text, split_values(text, decimals), decimals)
 
 
 def read_value(token: str, order: DateOrder, decimals: Decimals = "point") -> Read | None:
-    """Read a token as `split_values` gives it; None if it is not a value.
+    """Read a token as `cut_values` gives it; None if it is not a value.
 
     >>> read_value("$12", "mdy")
     Read(form=NumberForm(kind_of_number='money', decimals=0, before='$', after='', comma=False), \

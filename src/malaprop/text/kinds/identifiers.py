@@ -16,7 +16,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.text import vocabulary
-from malaprop.text.kinds import Conventions, Kind, Read, StandIn
+from malaprop.text.kinds import Conventions, Decimals, Kind, Read, StandIn
 from malaprop.text.kinds.numbers import separated, whole, with_separators
 from malaprop.text.tokens import NUMBER_END as END
 from malaprop.text.tokens import NUMBER_GAP as GAP
@@ -37,6 +37,7 @@ CAPITAL = "A-ZÀ-ÖØ-ÞΑ-ΡΣ-ΫЀ-Я"
 LETTER, ALNUM = r"[^\W\d_]", r"[^\W_]"
 WHOLE = rf"(?!{ALNUM}|[.٫]\d)"  # a part of an identifier ends here
 JOINER = rf"[{HYPHENS}/_]"
+QUAD = r"\d{1,3}(?:\.\d{1,3}){3}(?!\d|\.\d)"
 _MOST_PARTS = 8  # among which the part that tells is sought
 
 
@@ -53,14 +54,15 @@ def _digits(classes: CharacterClasses) -> tuple[str, ...]:
     )
     pairs = "|".join(rf"\d{{{first}}}{_HYPHEN}\d{{{last}}}" for first, last in _TWO_GROUPS)
     area = rf"\(\d{{2,5}}\)(?:{GAP}|{_HYPHEN})?\d{{2,4}}(?:(?:{GAP}|{_HYPHEN})\d{{3,4}}){{1,2}}"
+    # With points between thousands, 1.234.567 is a number.
+    amount = rf"{with_separators(classes)}(?!\.\d)"
     part = rf"(?:(?:{GAP}?\(|\)?{GAP}?|\.|{_HYPHEN})\d)"
     return (
-        rf"\+{part}{{8,15}}(?!\d)",
+        rf"\+(?!{QUAD}|{amount}){part}{{8,15}}(?!\d)",
         rf"(?:{area}|{groups}|{pairs}){END}",
         rf"\d++(?:{_HYPHEN}\d++){{2,}}+",
-        # With points between thousands, 1.234.567 is a number.
-        rf"(?!{with_separators(classes)}(?!\.\d))\d++(?:\.\d++){{2,}}+",
-        r"\d++(?::\d++){3,}+",
+        rf"(?!{amount})\d++(?:\.\d++){{2,}}+",
+        rf"\d++(?::\d++){{3,}}+(?!{ALNUM})",
         rf"\d++[{classes.decimal}]\d{{7,}}+",
     )
 
@@ -243,20 +245,14 @@ _MEASURED = re.compile(rf"(?:{_SHORT_LABEL}|(?<!\d)\d{{5,6}})(?={LETTER})")
 _PLAIN = re.compile(rf"{_SHORT_LABEL}|\d{{5,6}}")
 
 
-def write_measured(text: str, tokens: list[str], conventions: Conventions) -> list[str]:
-    """Write plain numbers with a unit as numbers are written: 45000mg as 45,000mg.
-
-    Without the unit they would be labels, and each token is read by itself.
-
-    >>> write_measured("45000mg", ["45000", "mg"], Conventions())
-    ['45,000', 'mg']
-    """
+def write_measured(text: str, tokens: list[str], decimals: Decimals) -> list[str]:
+    """Write plain numbers with a unit as numbers are written: 45000mg as 45,000mg."""
     if _MEASURED.search(text) is None:
         return tokens
     written = tokens.copy()
     for place, (token, after) in enumerate(pairwise(tokens)):
         if _ANY_LETTER.match(after) and _PLAIN.fullmatch(token):
-            written[place] = separated(whole(token), comma=conventions.decimals == "comma")
+            written[place] = separated(whole(token), comma=decimals == "comma")
     return written
 
 
