@@ -226,7 +226,8 @@ def _read_identifier(token: str, _: Conventions) -> Read:
 # Plain numbers that name something.
 
 _ZERO = "0٠۰०০０"
-_LABEL = r"\d{5,}+"
+_LABEL_DIGITS = 5  # of a label without a zero in front
+_LABEL = rf"\d{{{_LABEL_DIGITS},}}+"
 _SHORT_LABEL = rf"[{_ZERO}]\d{{1,3}}(?!\d)"
 
 
@@ -234,11 +235,10 @@ def _label_pattern(classes: CharacterClasses) -> str:
     return rf"{_SHORT_LABEL}|\d{{7,}}+(?:[{classes.decimal}]\d++)?+|{_LABEL}"
 
 
-def _read_label(token: str, conventions: Conventions) -> Read:
-    form, secret = _read_identifier(token, conventions)
-    if len(form.shape) < 5:
-        form = IdentifierForm(f"0{form.shape[1:]}")
-    return Read(form, secret)
+def _read_label(token: str, _: Conventions) -> Read:
+    shape = _shape_of(token)
+    form = IdentifierForm(shape if len(shape) >= _LABEL_DIGITS else f"0{shape[1:]}")
+    return Read(form, secret_of(token))
 
 
 _MEASURED = re.compile(rf"(?:{_SHORT_LABEL}|(?<!\d)\d{{5,6}})(?={LETTER})")

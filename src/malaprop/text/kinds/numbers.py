@@ -45,9 +45,9 @@ _NUMBERS = (
 _INTEGERS = tuple(sorted({*_NUMBERS, *_YEARS}))
 
 
-def _integer_places(steps: StepSizes, values: tuple[int, ...] = _INTEGERS) -> Floats:
+def _integer_places(steps: StepSizes, numbers: tuple[int, ...] = _INTEGERS) -> Floats:
     """Return places with years evenly spaced, and all other numbers by their ratio."""
-    values = np.array(values)
+    values = np.array(numbers)
     gaps = np.diff(np.log1p(values / 10.0)) / math.log1p(steps.size("number"))
     between_years = (values[:-1] >= _YEARS[0]) & (values[1:] <= _YEARS[-1])
     gaps[between_years] = 1.0 / steps.size("year")
@@ -221,15 +221,14 @@ class ScientificForm(ValueForm):
 _PERCENT = "%٪％"
 
 
-def _reader(marks: str) -> re.Pattern[str]:
-    point, comma = marks
+def _reader(point: str, comma: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?P<before>[^\d])?(?P<whole>\d[\d{comma}٬]*)(?:[{point}٫](?P<part>\d+))?"
         rf"(?:(?P<ordinal>{english.ORDINAL})|(?P<decade>['’]?s)|(?P<after>\D))?"
     )
 
 
-_NUMBER: dict[Decimals, re.Pattern[str]] = {"point": _reader(".,"), "comma": _reader(",.")}
+_NUMBER: dict[Decimals, re.Pattern[str]] = {"point": _reader(".", ","), "comma": _reader(",", ".")}
 _SCIENTIFIC = re.compile(r"(\d+)(?:[.,٫](\d+))?[eE]([+\-−]?)(\d+)")
 
 
