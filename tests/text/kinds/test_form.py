@@ -169,7 +169,7 @@ def test_no_drawn_name_is_a_word(shape: str) -> None:
     """Of three letters, seven are: they are drawn over and over again."""
     words = frozenset(f"bcd{digit}" for digit in range(10))
     drawn = NameForm(shape, words=words).draw(100_000, seeded_rng(1))
-    assert not any(is_word(name.lower(), words) for name in drawn)
+    assert not any(is_word(name, words) for name in drawn)
     if shape == "AAA9":
         plain = {name.lower() for name in IdentifierForm(shape).draw(100_000, seeded_rng(1))}
         assert any(is_word(name, words) for name in plain)

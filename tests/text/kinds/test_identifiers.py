@@ -156,6 +156,7 @@ def test_what_is_drawn_is_read_as_the_same_template(
     """A released text, parsed again, has the same forms in the same places."""
     # Such a one is drawn in capitals, and then a number before it is a part of it.
     assume(text not in GROUPED or before != "12-")
+    assume(CODES.get(text) != IPV4 or not before.startswith("+"))
     assume(CODES.get(text) != IPV6 or not before.endswith(("March", "+", "$")))
     parsed, _ = PARSER.parse([f"{before}{text}{after}"])
     assume(any(isinstance(form, IdentifierForm) for form in parsed.forms))

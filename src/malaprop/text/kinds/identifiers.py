@@ -145,7 +145,8 @@ class NameForm(IdentifierForm):
     """Letters with one or two digits behind them that are no word, such as hunter2.
 
     None that is drawn is a word: of the public vocabulary, or one of `words`, those of the lexicon
-    that look like this. So there are three letters at least, of which few are words.
+    that look like this. So there are three letters at least, of which few are words; and they are
+    small ones, as capitals could be read together with an identifier beside them.
     """
 
     words: frozenset[str] = frozenset()
@@ -153,8 +154,8 @@ class NameForm(IdentifierForm):
     def draw(self, count: int, rng: Generator) -> list[str]:
         drawn = list[str]()
         while len(drawn) < count:
-            names = super().draw(count - len(drawn), rng)
-            drawn += [name for name in names if not is_word(name.lower(), self.words)]
+            names = map(str.lower, super().draw(count - len(drawn), rng))
+            drawn += [name for name in names if not is_word(name, self.words)]
         return drawn
 
 
