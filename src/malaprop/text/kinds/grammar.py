@@ -31,6 +31,8 @@ VALUES = re.compile(r"[\d#/\\]")
 """What a text must have for this grammar to cut it in another way than `tokenize`."""
 
 
+# What no other pattern begins with, and what most tokens are: it spares them the other patterns.
+_PLAIN_WORD = "[a-z]++(?= )"
 _MAY_BE_VALUE = re.compile(r"[\d@/\\]|[Ww]{3}\.")
 
 
@@ -79,7 +81,7 @@ def _cutter(
     skipped = (TokenKind.URL, TokenKind.EMAIL)
     every = _patterns(scope, decimals).items()
     patterns = [pattern for kind, pattern in every if kind not in skipped]
-    return re.compile("|".join(patterns)).findall
+    return re.compile("|".join((_PLAIN_WORD, *patterns))).findall
 
 
 @cache
