@@ -110,7 +110,8 @@ class Kind:
 
     The pattern sees the kinds of characters and their number, never which digits they are, but for
     a zero in front, which is shown then. One that holds spaces must be made of parts that
-    `grammar.joining` knows, and none of them begins with a word in small letters. Every quantifier is bounded or possessive, so that the time is linear.
+    `grammar.joining` knows, and begin with no word in small letters. Every quantifier is bounded or
+    possessive, so that the time is linear.
     """
 
     name: str
