@@ -49,9 +49,8 @@ PATHS = {root: AddressForm(root, "", "paths") for root in ("/", "~/", "./", "C:\
 # A path begins where no word or number ends: he/she and 120/80 have none.
 _ROOT = r"(?:~/|(?:\.{1,2}/){1,8}+|/|[A-Za-z]:\\)"
 _DIGITS_FIRST = r"\d{1,64}+(?:[/\\][^\W\d_]|[\w.+%-]{0,63}+@)"
-PATH_START = (
-    rf"(?=[~./]|[A-Za-z]:\\)(?<![^\s\"'(=:,;\[{{`|]){_ROOT}(?=[._]{{0,2}}[^\W\d_]|{_DIGITS_FIRST})"
-)
+_GOES_ON = rf"(?=[._]{{0,2}}[^\W\d_]|{_DIGITS_FIRST})"
+PATH_START = rf"(?=[~./]|[A-Za-z]:\\)(?<![^\s\"'(=:,;\[{{`|]){_ROOT}{_GOES_ON}"
 """The pattern of a path's first signs, given that more of it follows."""
 
 
