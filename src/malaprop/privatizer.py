@@ -30,7 +30,6 @@ from malaprop.release import (
 )
 from malaprop.smoother import Smoother, smoother_for
 from malaprop.text.kinds import ValueForm
-from malaprop.text.kinds.grammar import read_value, split_values
 from malaprop.text.missing import MaybeText, is_missing, map_non_null
 from malaprop.text.parser import Secrets, Templates, TextParser
 from malaprop.text.policy import Policy, TextOptions, policy_with
@@ -222,13 +221,14 @@ class Privatizer:
         'warfarin'
         """
         if self._policy.kinds == "typed" and isinstance(word, str):
-            if (value := read_value(word, self._policy.dates)) is not None:
+            read = self._parser.bound.read_value
+            if (value := read(word)) is not None:
                 if isinstance(value.form, ValueForm):
                     return value.form.write(value.secret)
                 raise ParameterError(
                     "Identifiers and addresses count as no word: they are drawn anew."
                 )
-            if any(read_value(piece, self._policy.dates) for piece in split_values(word)):
+            if any(map(read, self._parser.bound.cut(word))):
                 raise ParameterError(
                     "`mapped` takes one word or one value: this is a value and something beside "
                     "it, which are drawn on their own."

@@ -84,6 +84,7 @@ COMMANDS = [
             "--kind-epsilon",
             "--step",
             "--dates",
+            "--decimals",
             "--repeat",
             "--keep",
             "--keep-file",

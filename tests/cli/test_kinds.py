@@ -16,6 +16,12 @@ def test_values_are_drawn_as_what_they_are(cli: Cli, folder: Path) -> None:
     assert re.fullmatch(r"\w+ 04/03/2023 \w+ 10:30, \$5 \w+ \d{7}\n", ended.text)
 
 
+def test_a_decimal_comma_is_read_and_written(cli: Cli, folder: Path) -> None:
+    text = b"cold 12.299,50 and 45000mg, 2,5%\n"
+    ended = cli.privatize("-", "--decimals", "comma", epsilon="600", stdin=text)
+    assert re.fullmatch(r"\w+ 12\.300,00 \w+ 45\.000\w+, 2,5%\n", ended.text)
+
+
 def test_the_report_says_so(cli: Cli, folder: Path) -> None:
     options = ("--kind-epsilon", "0.5", "--step", "number=20 %", "--step", "time=an hour")
     ended = cli.privatize("-", *options, "--report", "r.json", stdin=TEXT)
@@ -46,6 +52,7 @@ def test_values_can_be_words(cli: Cli, folder: Path) -> None:
         (("--step", "weight=3 days"), "no step of kind 'weight'"),
         (("--kind-epsilon", "0"), "--kind-epsilon"),
         (("--kinds", "words", "--dates", "dmy"), "it needs --kinds typed"),
+        (("--kinds", "words", "--decimals", "comma"), "it needs --kinds typed"),
         (("-m", "tem", "--kinds", "typed"), "needs a --kind-epsilon"),
         (("--kinds", "both"), "--kinds"),
     ],

@@ -24,6 +24,7 @@ CHANGES = [
     (("--kinds", "words"), "the treatment of texts"),
     (("--step", "date=3 days"), "the treatment of texts"),
     (("--dates", "dmy"), "the treatment of texts"),
+    (("--decimals", "comma"), "the treatment of texts"),
     (("--epsilon", "2.1"), "the mechanism or its parameters"),
     (("--lexicon", "english"), "the lexicon"),
     (("--unknown", "mask"), "the treatment of texts"),

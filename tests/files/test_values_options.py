@@ -35,7 +35,13 @@ def test_kinds_are_typed_with_balanced_and_words_otherwise() -> None:
 def test_other_metrics_need_an_epsilon_of_their_own() -> None:
     with pytest.raises(ParameterError, match="kind_epsilon"):
         Privatizer(SMALL, TEM(epsilon=1.0), kinds="typed")
-    for options in ({"kind_epsilon": 1.0}, {"steps": {"date": "3 days"}}, {"dates": "dmy"}):
+    for options in (
+        {"kind_epsilon": 1.0},
+        {"steps": {"date": "3 days"}},
+        {"dates": "dmy"},
+        {"decimals": "comma"},
+        {"decimals": "comma"},
+    ):
         with pytest.raises(ParameterError, match="typed"):
             Privatizer(SMALL, TEM(epsilon=1.0), **options)
     with pytest.raises(ParameterError, match="treat numbers and dates as words"):
@@ -54,6 +60,7 @@ def test_other_metrics_need_an_epsilon_of_their_own() -> None:
         {"kind_epsilon": "1"},
         {"kind_epsilon": True},
         {"dates": "ymd"},
+        {"decimals": "."},
         {"steps": {"date": "soon"}},
         {"steps": "date"},
     ],
@@ -69,7 +76,7 @@ def test_the_guarantee_names_the_kinds() -> None:
         "kinds and formats of values",
         "each value as the nearest one of its grid",
         "dates (3 days",
-        "Identifiers, e-mail addresses, web addresses and mentions are drawn anew",
+        "e-mail addresses, web addresses, mentions",
         "Between values of different kinds or shapes, nothing is promised.",
     ):
         assert part in str(guarantee)

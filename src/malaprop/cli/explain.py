@@ -18,6 +18,7 @@ def explain(
     kind_epsilon: cli.KindEpsilon = None,
     step: cli.StepSizes = None,
     dates: cli.DatesChoice = "mdy",
+    decimals: cli.DecimalsChoice = "point",
 ) -> None:
     """Show what a word becomes, how likely that is, and what an observer can infer.
 
@@ -38,5 +39,6 @@ def explain(
             kind_epsilon=kind_epsilon,
             steps=cli.step_sizes(step),
             dates=dates,
+            decimals=decimals,
         )
     show(explanation_page(explained))

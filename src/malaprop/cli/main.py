@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 
 _NAMED: Final = """
-column context dates delimiter document encoding epsilon force format keep kept kind_epsilon kinds
-label lexicon markup mechanism most occurrences on_error prior public punctuation redraw repeat
-report resume runs sample scale seed shift_dates success unknown workers worst
+column context dates decimals delimiter document encoding epsilon force format keep kept
+kind_epsilon kinds label lexicon markup mechanism most occurrences on_error prior public punctuation
+readable redraw repeat report resume runs sample scale seed shift_dates success unknown workers
+worst
 """
 FLAGS: Final = {name: f"--{name.replace('_', '-')}" for name in _NAMED.split()} | {
     "columns": "--column",

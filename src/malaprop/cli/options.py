@@ -153,6 +153,13 @@ DatesChoice = Annotated[
     Literal["mdy", "dmy"],
     option("--dates mdy|dmy", "With --kinds typed: whether 03/04/2023 is in March or in April."),
 ]
+DecimalsChoice = Annotated[
+    Literal["point", "comma"],
+    option(
+        "--decimals point|comma",
+        "With --kinds typed: whether numbers are written like 12,299.00 or like 12.299,00.",
+    ),
+]
 
 FormatName = Annotated[
     Literal[FORMATS] | None,  # type: ignore[valid-type]  # what is registered is known at run time

@@ -65,6 +65,7 @@ def privatize(
             "docs/people.md.",
         ),
     ] = False,
+    decimals: cli.DecimalsChoice = "point",
     repeat: Annotated[
         Literal["fresh", "document"],
         option(
@@ -129,6 +130,7 @@ def privatize(
         steps=cli.step_sizes(step),
         dates=dates,
         shift_dates=shift_dates,
+        decimals=decimals,
         repeat=repeat,
         redraw=redraw.replace(" ", "").split(",") if redraw else (),
         keep=cli.kept_words(keep, keep_file),

@@ -13,9 +13,8 @@ from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel, LawChannel, PathChannel
 from malaprop.privacy.errors import ParameterError
 from malaprop.text.kinds import ValueForm
-from malaprop.text.kinds.grammar import read_value, split_values
 from malaprop.text.kinds.grids import StepSizes
-from malaprop.text.policy import Policy
+from malaprop.text.treatment import BoundPolicy
 
 _DRAWS = 4000
 
@@ -135,21 +134,21 @@ class Value(NamedTuple):
     """Whether there is nothing beside it that is drawn on its own, as "mg" in "500mg"."""
 
 
-def value_in(text: str, policy: Policy) -> Value | None:
+def value_in(text: str, bound: BoundPolicy) -> Value | None:
     """Return the value that a token holds; None if it holds none.
 
     Raise a ParameterError if it holds several, or one that is drawn without a look at it.
     """
-    if policy.redraw or policy.shift_dates:
+    if bound.policy.redraw or bound.policy.shift_dates:
         raise ParameterError(
             "What a name or a date becomes by `redraw` or `shift_dates` depends on no word: leave "
             "them out to explain a word or a value."
         )
-    epsilon, steps = policy.kind_epsilon, policy.steps
-    if policy.kinds != "typed" or epsilon is None or not isinstance(steps, StepSizes):
+    epsilon, steps = bound.policy.kind_epsilon, bound.policy.steps
+    if not bound.typed or epsilon is None or not isinstance(steps, StepSizes):
         return None
-    pieces = split_values(text)
-    values = [(piece, value) for piece in pieces if (value := read_value(piece, policy.dates))]
+    pieces = bound.cut(text)
+    values = [(piece, value) for piece in pieces if (value := bound.read_value(piece))]
     known = {piece for piece, _ in values}
     if not values or not all(piece in known or piece.isalpha() for piece in pieces):
         return None  # no value, or a phrase

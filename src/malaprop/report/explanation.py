@@ -188,7 +188,8 @@ def explain(
     channel: Channel | PathChannel = of_words
     write: Callable[[int], str] = space.words.__getitem__
     policy = policy.with_chosen_kinds(channel.guarantee)
-    value = value_in(word.strip(), policy) if isinstance(word, str) else None
+    bound = BoundPolicy(space.words, policy)
+    value = value_in(word.strip(), bound) if isinstance(word, str) else None
     about: dict[str, Any]
     if value:
         channel, write = value.channel, value.form.write

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from malaprop.privacy.arrays import Ids
 from malaprop.text.kinds import Form
-from malaprop.text.kinds.grammar import Joins, joining, parts_of_values
+from malaprop.text.kinds.grammar import Joins, joining, parts_of_values, split_values
 from malaprop.text.template import (
     VALUE_MARK,
     WORD_MARK,
@@ -431,8 +431,9 @@ OneWord = tuple[str, str, str]
 """The signs before a word, the word, and the signs after it."""
 
 # A plus sign at the end may belong to the telephone number in the next chunk.
-_PLAIN = re.compile(r"[!\"$-/:-?A-~]++(?<!\+)")
-_SIGNS = r"[!\"$-/:-?\[-`{-~]*+"
+_PLAIN = re.compile(r"[!\"$-.:-?A-\[\]-~]++(?<!\+)")
+# A slash before a word may begin a path.
+_SIGNS = r"[!\"$-.:-?\[\]-`{-~]*+"
 _WORD = r"[A-Za-z]++(?:'[A-Za-z]++)*+"
 # A word that ends like "www", or a slash after it, may begin a web address.
 _ONE_WORD = rf"({_SIGNS})({_WORD})(?<![Ww]{{2}})([!\"$-.:-?\[-`{{-~]*+)(?<!\+)"
@@ -457,7 +458,7 @@ def plain_tokens(chunk: str) -> list[str] | None:
     >>> plain_tokens("(don't--ever."), plain_tokens("3pm"), plain_tokens("www.x.org")
     (['(', "don't", '--', 'ever', '.'], None, None)
     """
-    if _PLAIN.fullmatch(chunk) is None or "://" in chunk or "ww." in chunk.lower():
+    if _PLAIN.fullmatch(chunk) is None or "ww." in chunk.lower():
         return None
     return _TOKENS.findall(chunk)
 
@@ -587,7 +588,7 @@ class ChunkCodes(dict[str, int]):
             )
         coded = CodedTexts(*chunks, self._codes(chunks.distinct))
         values = coded.values(self._shapes.table())
-        coded = self._glued(coded, values, partial(glue_values, cut=self._policy.cut))
+        coded = self._glued(coded, values, self._glue)
         vanishing = coded.vanishing(self._shapes.table(), self._looks.table())
         coded = self._glued(coded, vanishing, lambda chunks: [GLUE.join(chunks)])
         # Not earlier: chunks near those that are glued are looked up again, and are known then.
@@ -618,6 +619,9 @@ class ChunkCodes(dict[str, int]):
             np.bincount(np.repeat(np.arange(len(coded.lengths)), coded.lengths)[kept]),
             np.append(coded.codes, self._codes(list(new))),
         )
+
+    def _glue(self, chunks: list[str]) -> list[str]:
+        return glue_values(chunks, partial(split_values, decimals=self._policy.policy.decimals))
 
     def _codes(self, chunks: list[str]) -> Ids:
         codes = np.array(list(map(self.get, chunks, repeat(_NEW))), dtype=np.int64)

@@ -16,13 +16,14 @@ import numpy as np
 from malaprop.privacy.arrays import Ids
 from malaprop.text.chunks import ChunkCodes, ChunkLayout, ChunkTallies
 from malaprop.text.kinds import Form
-from malaprop.text.people import START
+from malaprop.text.people import START, Person
 from malaprop.text.policy import Policy
 from malaprop.text.public import Span, cut_spans
 from malaprop.text.segments import Segment
 from malaprop.text.template import (
     BEGINS,
     FOLLOWS,
+    PUBLIC_MARK,
     TAG_MARK,
     UNKNOWN,
     VALUE,
@@ -30,11 +31,13 @@ from malaprop.text.template import (
     Template,
     Writer,
     lay_out,
+    mark,
     mark_of,
 )
 from malaprop.text.treatment import (
     ALL_TAGS,
     DRAWN_TAGS,
+    IN_LEXICON,
     LEFT_OUT,
     PUBLIC_TAGS,
     SIGN_TAG,
@@ -235,9 +238,9 @@ class TextParser:
     """
 
     def __init__(self, words: Sequence[str], policy: Policy) -> None:
-        self._policy = BoundPolicy(words, policy)
-        self.words = self._policy.words
-        self._escape = self._policy.pieces.escape if policy.markup and self._policy.pieces else None
+        self.bound = BoundPolicy(words, policy)
+        self.words = self.bound.words
+        self._escape = self.bound.pieces.escape if policy.markup and self.bound.pieces else None
         self._writer = Writer(words, self._escape)
         self._spare: list[ChunkCodes] = []
 
@@ -247,15 +250,14 @@ class TextParser:
 
     def parse(self, texts: list[str]) -> tuple[Templates, Secrets]:
         """Parse texts; they share one array of ids."""
-        policy = self._policy.policy
-        few = sum(map(len, texts)) < _FEW_LETTERS
+        policy, few = self.bound.policy, sum(map(len, texts)) < _FEW_LETTERS
         if few or policy.punctuation == "drop" or policy.redraw:
             return self._by_token(texts)
         try:
             # Popped, it is out of other threads' reach. If encoding fails, it is discarded.
             codes = self._spare.pop()
         except IndexError:
-            codes = ChunkCodes(self._policy, len(self._writer.words))
+            codes = ChunkCodes(self.bound, len(self._writer.words))
         coded = codes.encode(texts)
         awkward = coded.awkward_texts()
         if awkward.all():
@@ -279,8 +281,8 @@ class TextParser:
     def parse_spans(self, text: str, spans: Iterable[Span]) -> tuple[Templates, Secrets]:
         """Parse the spans of a text; all else is public. What is kept inside spans is, too."""
         segments = cut_spans(text, spans)
-        if self._policy.pieces is not None:
-            cut = self._policy.pieces.cut
+        if self.bound.pieces is not None:
+            cut = self.bound.pieces.cut
             segments = [s for each in segments for s in ([each] if each.public else cut(each.text))]
         return self._together([self._laid_out(segments)])
 
@@ -293,14 +295,15 @@ class TextParser:
 
     def _together(self, parsed: list[_ParsedText]) -> tuple[Templates, Secrets]:
         templates = Templates(self._writer, [text.template for text in parsed])
-        tallies = Tallies([text.tags for text in parsed], self._policy.policy.punctuation == "keep")
+        shows_signs = self.bound.policy.punctuation == "keep"
+        tallies = Tallies([text.tags for text in parsed], shows_signs)
         return templates, Secrets(_ids(parsed), tallies)
 
     def _parsed(self, text: str) -> _ParsedText:
         return self._laid_out(self._cut(text))
 
     def _cut(self, text: str) -> Sequence[Segment]:
-        pieces = self._policy.pieces
+        pieces = self.bound.pieces
         return [Segment(text, False)] if pieces is None else pieces.cut(text)
 
     def _laid_out(self, segments: Iterable[Segment], *, released: bool = False) -> _ParsedText:
@@ -309,21 +312,43 @@ class TextParser:
         gap = START
         for each in segments:
             if each.public:
-                tag, mark = PUBLIC_TAGS[each.origin], mark_of(each)
-                treatments.append(Treatment(-1, tag, each.text, mark))
-                gap = gap if mark == TAG_MARK else START
+                tag, sign = PUBLIC_TAGS[each.origin], mark_of(each)
+                treatments.append(Treatment(-1, tag, each.text, sign))
+                gap = gap if sign == TAG_MARK else START
             elif released:
-                treated, gap = self._policy.treat_released(each.text, gap)
+                treated, gap = _released(self.bound, each.text, gap)
                 treatments += treated
             else:
-                treated, gap = self._policy.treat_text(each.text, gap)
+                treated, gap = self.bound.treat_text(each.text, gap)
                 treatments += treated
         ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 4
         if LEFT_OUT in shown:
             shown = tuple(part for part in shown if part != LEFT_OUT)
-        punctuation, escape = self._policy.policy.punctuation, self._escape or str
+        punctuation, escape = self.bound.policy.punctuation, self._escape or str
         template = lay_out(shown, "".join(marks), punctuation, escape)
         return _ParsedText(template, tuple(i for i in ids if i >= 0), tags)
+
+
+def _released(bound: BoundPolicy, text: str, gap: str) -> tuple[list[Treatment], str]:
+    """Return the treatments of a text that is private already: all but words stays as it is."""
+    tokens = list(bound.cut(text))
+    found: Sequence[str | Person] = tokens
+    if bound.people is not None:
+        found, gap = bound.people.find(tokens, gap)
+    words = iter(bound.treat_all([each for each in found if isinstance(each, str)]))
+    return [
+        known
+        if isinstance(each, str) and (known := next(words)).tag == IN_LEXICON
+        else _as_it_is(each if isinstance(each, str) else each.text)
+        for each in found
+    ], gap
+
+
+def _as_it_is(token: str) -> Treatment:
+    """Show a token, without a space of our own beside it."""
+    if (sign := mark(token)) == "k":
+        return Treatment(-1, "kept", token, PUBLIC_MARK)
+    return Treatment(-1, SIGN_TAG, token, sign)
 
 
 def _ids(parsed: Iterable[_ParsedText]) -> Ids:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict, cast, get_args
 
 from malaprop.privacy.errors import ParameterError, did_you_mean, is_computable
 from malaprop.privacy.guarantee import Guarantee
-from malaprop.text.kinds import DateOrder
+from malaprop.text.kinds import DateOrder, Decimals
 from malaprop.text.kinds.grids import StepSizes
 from malaprop.text.people import CLASSES
 from malaprop.text.public import Markup, checked_markup, entries_of
@@ -28,13 +28,10 @@ _CHOICES: Mapping[str, tuple[str | None, ...]] = {
     "repeat": get_args(Repeat),
     "kinds": (*get_args(Kinds), None),
     "dates": get_args(DateOrder),
+    "decimals": get_args(Decimals),
 }
-_OF_VALUES = (
-    "kind_epsilon",
-    "steps",
-    "dates",
-    "shift_dates",
-)  # parameters that need `kinds="typed"`
+_OF_VALUES = ("kind_epsilon", "steps", "dates", "shift_dates", "decimals")
+"""Parameters that need `kinds="typed"`."""
 _LEAST_OF_SHIFTS = 1e-6  # nats a day: below that, floats do not count the days
 _MOST_LISTED = 20  # kept words that a report lists
 
@@ -50,6 +47,7 @@ class TextOptions(TypedDict, total=False):
     steps: Mapping[str, str]
     dates: DateOrder
     shift_dates: bool
+    decimals: Decimals
     repeat: Repeat
     redraw: str | Iterable[str]
     keep: str | Sequence[str]
@@ -64,8 +62,9 @@ class Policy:
     With `kinds="typed"`, numbers, dates and times become others of their kind, near by, and
     identifiers and addresses are made up; with `"words"` all of them become words. `None` leaves
     the choice to the mechanism. `kind_epsilon` is the ε of one step of a value, `steps` says how
-    long a step is, and `dates` whether 03/04/2023 is in March (`mdy`) or in April (`dmy`). With
-    `shift_dates`, all dates of a text are moved by one secret number of days.
+    long a step is, `dates` whether 03/04/2023 is in March (`mdy`) or in April (`dmy`), and
+    `decimals` whether numbers are written like 12,299.00 (`point`) or like 12.299,00 (`comma`).
+    With `shift_dates`, all dates of a text are moved by one secret number of days.
 
     `repeat` is `fresh`, a draw for every place, or `document`, one draw for all places of a text
     that hold the same mapped value.
@@ -91,6 +90,7 @@ class Policy:
     steps: Mapping[str, str] = field(default_factory=StepSizes)
     dates: DateOrder = "mdy"
     shift_dates: bool = False
+    decimals: Decimals = "point"
     repeat: Repeat = "fresh"
     redraw: str | Iterable[str] = ()
     keep: str | Sequence[str] = ()

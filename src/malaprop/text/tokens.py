@@ -119,8 +119,8 @@ AS_EMOJI = r"[\ufe0f\u20e3]"
 NUMBER_GAPS = (" ", r"\xa0", r"\u202f")
 NUMBER_GAP = f"[{''.join(NUMBER_GAPS)}]"
 """One space, as it stands inside a date, a time or a telephone number."""
-NUMBER_END = r"(?![^\W_%]|[.,:/]\d|%)"
-"""What must not follow the digits of a date or a telephone number: more of a number."""
+NUMBER_END = r"(?![^\W_%]|[.,/]\d|:[^\W_]|%)"
+"""What must not follow the digits of a date or a telephone number: more of a number or a code."""
 _ALNUM = r"[^\W_]"
 _REGIONAL = r"[\U0001f1e6-\U0001f1ff]"
 _JOINER = r"\u200d"
@@ -143,6 +143,9 @@ class CharacterClasses(NamedTuple):
     currency: str
     """Currency signs, which are punctuation, too."""
     symbol: str
+    decimal: str = ".٫"
+    """What stands before the decimals of a number."""
+    thousands: str = ",٬"
 
 
 @cache
@@ -151,7 +154,8 @@ def token_patterns(scope: Scope) -> dict[TokenKind, str]:
 
     They are for texts of the given scope: if it is narrow, they are compiled in no time.
     """
-    mark, punctuation, _, symbol = character_classes(scope)
+    classes = character_classes(scope)
+    mark, punctuation, symbol = classes.mark, classes.punctuation, classes.symbol
     # The look-ahead spares the plain letters of ASCII the long list of marks.
     letters = rf"{_ALNUM}++(?:(?![\x00-\x7f])[{mark}]++{_ALNUM}*+)*+"
     # A dot or a bracket belongs to an address only if more of the address follows.

@@ -5,8 +5,8 @@
 | word of the lexicon | protected | protected |
 | other word | mapped to a lexicon word, and protected | masked, dropped or kept |
 | symbol, hashtag | mapped, and protected | masked or dropped; never kept |
-| number, date, time, identifier, web or e-mail address, mention | with `kinds="typed"`: drawn as \
-what it is | drawn |
+| number, date, time, identifier, web or e-mail address, mention, path; with a digit at its end, a \
+word that no public list has | with `kinds="typed"`: drawn as what it is | drawn |
 | the same, with `kinds="words"` | mapped, and protected | masked or dropped; never kept |
 | punctuation, whitespace | shown | shown |
 | invisible characters | removed | removed |
@@ -16,16 +16,18 @@ what it is | drawn |
 import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cached_property, partial
 from typing import NamedTuple
 from unicodedata import category
 
-from malaprop.text.kinds import KINDS, Form, grammar
+from malaprop.text.kinds import KINDS, Form, Read, grammar
+from malaprop.text.kinds.identifiers import is_word, read_name
 from malaprop.text.people import START, TAGS_OF_PEOPLE, People, Person
 from malaprop.text.policy import Policy
 from malaprop.text.public import PLACEHOLDERS, PublicPieces
-from malaprop.text.template import PUBLIC_MARK, VALUE_MARK, WORD_MARK, mark
+from malaprop.text.template import VALUE_MARK, WORD_MARK, mark
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
-from malaprop.text.word_map import WordMap
+from malaprop.text.word_map import WordMap, fold
 
 LEFT_OUT = ""
 """Placeholder for a token that is not shown."""
@@ -79,6 +81,7 @@ PUBLIC_TAGS = {origin: f"public_{origin}" for origin in ("markup", PLACEHOLDERS,
 ALL_TAGS = (*TAGS, *PUBLIC_TAGS.values())
 WORD_TAGS = (*DRAWN_TAGS, "masked", "kept", PUBLIC_TAGS[PLACEHOLDERS], PUBLIC_TAGS["words"])
 """Tags of tokens that a private text shows as a word: drawn, masked or kept."""
+_NAME = re.compile(r"[^\W\d_].*\d", re.DOTALL)
 _WITH_APOSTROPHES = re.compile(r"[A-Za-z]++(?:'[A-Za-z]++)++")
 _MEMO_ENTRIES = 2**17
 _MEMO_LETTERS = 64
@@ -99,7 +102,8 @@ class BoundPolicy:
         self.typed = policy.kinds == "typed"
         declared = policy.keep or policy.markup
         self.pieces = PublicPieces(policy.keep, policy.markup) if declared else None
-        self.cut = grammar.split_values if self.typed else tokenize
+        cut = partial(grammar.cut_values, decimals=policy.decimals)
+        self.cut = cut if self.typed else tokenize
         self.people = People(policy.redraw) if policy.redraw else None
         # Recent treatments, and the ones before: words that keep occurring stay remembered.
         self._memo: dict[str, Treatment] = {}
@@ -123,20 +127,6 @@ class BoundPolicy:
             Treatment(each.secret, each.form.tag, each.form, VALUE_MARK)
             if isinstance(each, Person)
             else next(others)
-            for each in found
-        ], gap
-
-    def treat_released(self, text: str, gap: str = START) -> tuple[list[Treatment], str]:
-        """Return the treatments of a text that is private already: all but words stays as it is."""
-        tokens = list(self.cut(text))
-        found: Sequence[str | Person] = tokens
-        if self.people is not None:
-            found, gap = self.people.find(tokens, gap)
-        words = iter(self.treat_all([each for each in found if isinstance(each, str)]))
-        return [
-            known
-            if isinstance(each, str) and (known := next(words)).tag == IN_LEXICON
-            else _as_it_is(each if isinstance(each, str) else each.text)
             for each in found
         ], gap
 
@@ -185,13 +175,27 @@ class BoundPolicy:
                 treatments[word] = Treatment(word_id, tag, None, WORD_MARK)
         return treatments
 
+    def read_value(self, token: str) -> Read | None:
+        """Read a token as `cut` gives it; None if it is not a value."""
+        if not self.typed:
+            return None
+        value = grammar.read_value(token, self.policy.dates, self.policy.decimals)
+        if value is None and _NAME.match(token) and kind_of(token) is TokenKind.WORD:
+            name = fold(token)
+            if self.words.lookup(token) is None and not is_word(name, ()):
+                return read_name(token, self._names)
+        return value
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """The words of the lexicon that look like names with a number."""
+        return frozenset(filter(_NAME.match, self.words.spellings()))
+
     def _decide(self, token: str) -> Treatment:
         letters = token.isascii() and token.isalpha()  # a word, and no value: most tokens are
-        if self.typed and not letters:
-            value = grammar.read_value(token, self.policy.dates)
-            if value is not None:
-                form, secret = value
-                return Treatment(secret, form.tag, form, VALUE_MARK)
+        if not letters and (value := self.read_value(token)) is not None:
+            form, secret = value
+            return Treatment(secret, form.tag, form, VALUE_MARK)
         treatment = self._unmarked(token, TokenKind.WORD if letters else kind_of(token))
         if treatment.shown == LEFT_OUT:
             return treatment
@@ -211,13 +215,6 @@ class BoundPolicy:
         if self.policy.unknown == "keep" and kind is TokenKind.WORD and _may_be_kept(token):
             return Treatment(_NO_WORD, "kept", token)
         return Treatment(self.words.map(token), _TAGS_OF_MAPPED[kind], None)
-
-
-def _as_it_is(token: str) -> Treatment:
-    """Show a token, without a space of our own beside it."""
-    if (sign := mark(token)) == "k":
-        return Treatment(_NO_WORD, "kept", token, PUBLIC_MARK)
-    return Treatment(_NO_WORD, SIGN_TAG, token, sign)
 
 
 def _is_plain(word: str) -> bool:

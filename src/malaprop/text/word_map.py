@@ -223,6 +223,10 @@ class WordMap:
         made = ("_meaning", "_by_spelling")
         return {name: value for name, value in self.__dict__.items() if name not in made}
 
+    def spellings(self) -> Iterable[str]:
+        """Return all folded words."""
+        return self._spellings
+
     def lookup(self, token: str) -> int | None:
         """Return the id of the word that equals the token after folding, if there is one."""
         return self._ids.get(fold(token))

@@ -8,14 +8,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from malaprop.text.kinds import Form, ValueForm
-from malaprop.text.kinds.grammar import read_value, split_values
+from malaprop.text.kinds.grammar import cut_values, read_value, split_values
 from malaprop.text.kinds.identifiers import IdentifierForm, secret_of
 from malaprop.text.tokens import tokenize
 
 
 def shown(text: str, dates: str = "mdy") -> str:
     """Write each value as its grid has it, in braces; identifiers as their shapes."""
-    return "".join(_shown(token, read_value(token, dates)) for token in split_values(text))  # type: ignore[arg-type]
+    return "".join(_shown(token, read_value(token, dates)) for token in cut_values(text))  # type: ignore[arg-type]
 
 
 def _shown(token: str, value: tuple[Form, int] | None) -> str:
@@ -29,8 +29,9 @@ def _shown(token: str, value: tuple[Form, int] | None) -> str:
 
 EXAMPLES = {
     # numbers
-    "7 007 42 999": "{7} {7} {42} {999}",
-    "1234, 12345, 123456": "{1230}, {12,300}, {123,000}",
+    "7 007 42 999 0 05 0042": "{7} <099> {42} {999} {0} <09> <0999>",
+    "1234, 12345, 123456": "{1230}, <99999>, <999999>",
+    "12,345 12345.6 12345mg 05mg": "{12,300} {12,300.0} {12,300}mg {5}mg",
     "1,234 12,345,678": "{1230} {12,300,000}",
     "1803 2023 2099": "{1803} {2023} {2099}",
     "9,999,999,999,999,999": "{999,000,000,000}",
@@ -79,7 +80,7 @@ EXAMPLES = {
     "+44 20 7946 0958 +1 (555) 123-4567": "<+99 99 9999 9999> <+9 (999) 999-9999>",
     "555 123 4567, 07700 900123, 123 45 6789": "<999 999 9999>, <99999 999999>, <999 99 9999>",
     "4111 1111 1111 1111": "<9999 9999 9999 9999>",
-    "1.2.3 10.0.0.255 1-2-3": "<9.9.9> <99.9.9.999> <9-9-9>",
+    "1.2.3 1.2.3.4567 1-2-3": "<9.9.9> <9.9.9.9999> <9-9-9>",
     "x123 AB12CD 4x4 h2o 12ab34": "<A999> <AA99AA> <9A9> <A9A> <99AA99>",
     "B12 covid19 mp3": "B12 covid19 mp3",
     "3.1415926535 1234567.89": "<9.9999999999> <9999999.99>",
@@ -113,7 +114,7 @@ def test_the_order_of_a_date_is_an_option() -> None:
 
 def forms(text: str) -> list[object]:
     """Return the template: a form for a value, a kind of character for all else."""
-    values = [(token, read_value(token, "mdy")) for token in split_values(text)]
+    values = [(token, read_value(token, "mdy")) for token in cut_values(text)]
     return [value.form if value else re.sub(r"\w", "w", token) for token, value in values]
 
 
@@ -121,29 +122,58 @@ TEMPLATES = [
     *("9/9/9999", "99.99.99", "9999-99-99", "99:99", "9:99 pm", "99am", "March 99", "99 March"),
     *("99-Mar-9999", "9/May/99"),
     *("March 9999", "March 9, 9999", "9 of March 9999", "$9.99", "99%", "9st", "9999s", "99s"),
-    *("999mg", "999/99", "9-9", "999-9999", "+99 99 9999 9999", "(999) 999-9999", "9.9.9", "A999"),
-    *("INV-9999", "A-9999-B", "GB99 NWBK 9999 9999 99", "99/AB/9", "X9Y-99", "COVID-99", "999-MG"),
-    *("9999999", "9A9", "A9 9", "9.99e-9", "T99:99", "9,999.99", "#99", "999 999 9999", "9:9"),
+    *("999mg", "199/19", "9-9", "999-9999", "+99 99 9999 9999", "(999) 999-9999", "9.9.9", "A999"),
+    *("INV-9999", "A-9999-B", "GB99 NWBK 9999 9999 99", "99/AB/9", "X9Y-99", "COVID-19", "199-MG"),
+    *("9999999", "9A9", "A9 9", "9.99e-9", "T99:99", "9,999.99", "#19", "999 999 9999", "9:9"),
 ]
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
 @given(st.data())
 def test_only_the_format_decides(template: str, data: st.DataObject) -> None:
-    """Whatever the digits are, also of a value that does not exist: the template is the same."""
+    """Whatever the digits are, also of a value that does not exist: the template is the same.
+
+    Only a plain number must not begin with a zero: 1 in a template is any other digit.
+    """
 
     def digits() -> str:
+        choices = {"9": "0123456789", "1": "123456789"}
         return "".join(
-            data.draw(st.sampled_from("0123456789")) if sign == "9" else sign for sign in template
+            data.draw(st.sampled_from(choices[sign])) if sign in choices else sign
+            for sign in template
         )
 
     assert forms(digits()) == forms(digits()) == forms(template)
 
 
+COMMA = {
+    "12.299,00 1.234 1.234.567": "{12.300,00} {1230} {1.230.000}",
+    "3,5 0,250 ,5 3.5": "{3,5} {0,250} ,{5} {3}.{5}",
+    "1.234.567.890 10.0.0.1 1.2.3": "<identifiers> <identifiers> <9.9.9>",
+    "1.234.567.890,50 $1.234.567.890": "{1.230.000.000,00} {$1.230.000.000}",
+    "12,50€ 12.500€ 2,5% 1,5e7": "{12,50€} {12.500€} {2,5%} {1,50e7}",
+    "45000mg 45000 4500 007": "{45.000}mg <99999> {4500} <099>",
+    "12.3.2023 10:30 1,2,3": "{12.03.2023} {10:30} {1,2},{3}",
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), COMMA.items())
+def test_a_decimal_comma_is_an_option(text: str, expected: str) -> None:
+    values = [(token, read_value(token, "mdy", "comma")) for token in cut_values(text, "comma")]
+    written = "".join(_shown(*each) for each in values)
+    assert written == expected
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("7", "007"),
+        ("007", "042"),
+        ("7mg", "007mg"),
+        ("1234mg", "12345mg"),
+        ("10.0.0.255", "1.2.3.4"),
+        ("/home/ann", "/x"),
+        ("../../ann", "./x/y.txt"),
+        ("C:\\ann", "d:\\x\\y"),
         ("1234", "1,234"),
         ("1,234,567", "5"),
         ("3:30", "03:30"),
@@ -199,7 +229,7 @@ def test_a_token_is_read_alone_as_it_was_cut(text: str) -> None:
             assert split_values(token) == [token]
 
 
-@given(st.text(st.characters(exclude_characters="#", exclude_categories=["Nd"])))
+@given(st.text(st.characters(exclude_characters="#/\\", exclude_categories=["Nd"])))
 def test_without_digits_tokens_are_as_ever(text: str) -> None:
     assert split_values(text) == tokenize(text)
 
@@ -253,6 +283,23 @@ def test_without_digits_tokens_are_as_ever(text: str) -> None:
             "a1b-",
             "A-A1",
         ),
+        *(
+            "/",
+            "/a",
+            "/.",
+            "./",
+            "../",
+            "~/a",
+            "a/",
+            " /a",
+            "C:\\",
+            "1:",
+            "a:",
+            "a1:",
+            "1.1.1.1",
+            "0",
+        ),
+        *("05mg", "12345mg", "hunter2 ", "AA99", "AA99A1", "a1" * 16, "fe80::", "1,234.", "1.234,"),
         *("x" * 63 + "-", "A" * 63 + "-", "1" * 63 + "/", "abcdabcd-abcd-abcd-abcd-"),
     ],
 )

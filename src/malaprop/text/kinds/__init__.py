@@ -22,6 +22,15 @@ from malaprop.text.tokens import CharacterClasses
 
 DateOrder = Literal["mdy", "dmy"]
 """Whether the month or the day comes first in 03/04/2023."""
+Decimals = Literal["point", "comma"]
+"""What stands before the decimals of a number: 12,299.00 or 12.299,00."""
+
+
+class Conventions(NamedTuple):
+    """How texts are written, by the user's word: nothing of it is guessed from a text."""
+
+    dates: DateOrder = "mdy"
+    decimals: Decimals = "point"
 
 
 @dataclass(frozen=True)
@@ -107,15 +116,16 @@ KINDS: "dict[str, Kind]" = {}
 class Kind:
     """A kind of tokens that are values: where they are in a text, and how each is read.
 
-    The pattern sees the kinds of characters and their number, never which digits they are. One
-    that holds spaces must be made of parts that `grammar.joining` knows. Every quantifier is
-    bounded or possessive, so that the time is linear.
+    The pattern sees the kinds of characters and their number, never which digits they are, but for
+    a zero in front, which is shown then. One that holds spaces must be made of parts that
+    `grammar.joining` knows, and begin with no word in small letters. Every quantifier is bounded or
+    possessive, so that the time is linear.
     """
 
     name: str
     rank: int
     """Patterns are tried in this order. The tokenizer's own come where they always do."""
-    read: Callable[[str, DateOrder], Read]
+    read: Callable[[str, Conventions], Read]
     pattern: Callable[[CharacterClasses], str] | None = None
     """None: the tokenizer's pattern of this name."""
     tags: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Literal
 
 from malaprop.text import english
-from malaprop.text.kinds import DateOrder, Kind, Read, ValueForm
+from malaprop.text.kinds import Conventions, Kind, Read, ValueForm
 from malaprop.text.kinds.grids import Step, ValueGrid, even_grid
 from malaprop.text.kinds.numbers import whole
 from malaprop.text.tokens import NUMBER_END, NUMBER_GAP
@@ -184,7 +184,7 @@ def _date_pattern() -> str:
     return rf"(?:{'|'.join(dates)})(?!\d|[-/.]\d)"
 
 
-def _read_named_date(token: str, _order: DateOrder = "mdy") -> Read:
+def _read_named_date(token: str, _: Conventions) -> Read:
     fields: dict[str, str] = {}
     for piece in _NAMED.findall(token):
         if piece[0].isdecimal():
@@ -199,14 +199,14 @@ def _read_named_date(token: str, _order: DateOrder = "mdy") -> Read:
     return Read(form, form.grid.index(_existing(year, month, whole(fields["d"]), 4)))
 
 
-def _read_date(token: str, order: DateOrder) -> Read:
+def _read_date(token: str, conventions: Conventions) -> Read:
     """Read a date of three parts. A day that does not exist counts as the nearest that does."""
     first, separator, second, _, third = re.split(r"([-/.])", token)
     named = _month(second)
     if len(first) == 4:
         form = DateForm("ymd", separator, 4)
     else:
-        written = "dmy" if named else order
+        written = "dmy" if named else conventions.dates
         form = DateForm(written, separator, 4 if len(third) == 4 else 2, named=named is not None)
     fields = dict(zip(form.order, (first, second, third), strict=True))
     month = named or whole(fields["m"])
@@ -226,7 +226,7 @@ def _existing(year: int, month: int, day: int, year_digits: int) -> int:
     return date(year, month, day).toordinal()
 
 
-def _read_time(token: str, _order: DateOrder = "mdy") -> Read:
+def _read_time(token: str, _: Conventions) -> Read:
     """Read a time. What does not exist counts as the last time that does."""
     match = _TIME.fullmatch(token)
     if match is None:

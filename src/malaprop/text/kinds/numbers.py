@@ -1,4 +1,9 @@
-"""Numbers, money, percentages, ordinals, decades and scientific notation."""
+"""Numbers, money, percentages, ordinals, decades and scientific notation.
+
+A number is plain if it has no separators, decimals or signs. With five digits or more, or a zero in
+front, a plain one is a label, as in `identifiers`: it names something, and a value near by would be
+a lie about it. What is written here is never one.
+"""
 
 import math
 import re
@@ -9,7 +14,7 @@ import numpy as np
 
 from malaprop.privacy.arrays import Floats
 from malaprop.text import english
-from malaprop.text.kinds import DateOrder, Kind, Read, ValueForm
+from malaprop.text.kinds import Conventions, Decimals, Kind, Read, ValueForm
 from malaprop.text.kinds.grids import Step, StepSizes, ValueGrid, even_grid
 from malaprop.text.tokens import CharacterClasses
 
@@ -40,9 +45,9 @@ _NUMBERS = (
 _INTEGERS = tuple(sorted({*_NUMBERS, *_YEARS}))
 
 
-def _integer_places(steps: StepSizes) -> Floats:
+def _integer_places(steps: StepSizes, numbers: tuple[int, ...] = _INTEGERS) -> Floats:
     """Return places with years evenly spaced, and all other numbers by their ratio."""
-    values = np.array(_INTEGERS)
+    values = np.array(numbers)
     gaps = np.diff(np.log1p(values / 10.0)) / math.log1p(steps.size("number"))
     between_years = (values[:-1] >= _YEARS[0]) & (values[1:] <= _YEARS[-1])
     gaps[between_years] = 1.0 / steps.size("year")
@@ -65,9 +70,16 @@ def _ratios(name: str, kind: str, steps_of: str, plural: str = "") -> ValueGrid:
     return ValueGrid(name, kind, _NUMBERS, places, lambda steps: steps[steps_of], plural)
 
 
-INTEGERS = ValueGrid(
-    *("INTEGERS", "number", _INTEGERS, _integer_places),
-    lambda steps: f"{steps['number']}; {steps['year']} from {_YEARS[0]} to {_YEARS[-1]}",
+def _integer_step(steps: StepSizes) -> str:
+    return f"{steps['number']}; {steps['year']} from {_YEARS[0]} to {_YEARS[-1]}"
+
+
+INTEGERS = ValueGrid("INTEGERS", "number", _INTEGERS, _integer_places, _integer_step)
+# With points between thousands, 1.230.000.000 would be an address of the internet.
+_MILLIONS = tuple(value for value in _INTEGERS if value < 10**9)
+MILLIONS = ValueGrid(
+    *("MILLIONS", "number", _MILLIONS, lambda steps: _integer_places(steps, _MILLIONS)),
+    _integer_step,
 )
 DECIMALS = _ratios("DECIMALS", "decimal number", "number")
 SCIENTIFIC = ValueGrid(
@@ -95,22 +107,32 @@ def whole(digits: str) -> int:
     return 10**_FAR_TOO_LONG if any(map(int, head)) else int(tail or "0")
 
 
-def _separated(number: int) -> str:
-    return str(number) if number < _PLAIN_BELOW else f"{number:,}"
+_SWAPPED = str.maketrans(".,", ",.")
+
+
+def separated(number: int, *, comma: bool = False) -> str:
+    """Write a whole number with thousands separators from 10,000 on."""
+    written = str(number) if number < _PLAIN_BELOW else f"{number:,}"
+    return written.translate(_SWAPPED) if comma else written
 
 
 @dataclass(frozen=True)
 class NumberForm(ValueForm):
     """A number with a fixed number of decimals, with or without a percent or currency sign.
 
+    `comma` says whether a comma stands before its decimals, and points between thousands.
+
     >>> NumberForm("money", 2, before="$").write(MONEY.index(123_456_789))
     '$1,230,000.00'
+    >>> NumberForm("money", 2, after="€", comma=True).write(MONEY.index(1_229_900))
+    '12.300,00€'
     """
 
     kind_of_number: Literal["number", "money", "percentage"]
     decimals: int
     before: str = ""
     after: str = ""
+    comma: bool = False
     takes_units = True
 
     @property
@@ -123,7 +145,7 @@ class NumberForm(ValueForm):
     def grid(self) -> ValueGrid:
         # Whole numbers have a grid of their own, with years in it.
         if self.kind_of_number == "number":
-            return DECIMALS if self.decimals else INTEGERS
+            return DECIMALS if self.decimals else MILLIONS if self.comma else INTEGERS
         return MONEY if self.kind_of_number == "money" else PERCENTAGES
 
     @property
@@ -137,8 +159,9 @@ class NumberForm(ValueForm):
 
     def write(self, index: int) -> str:
         number, part = divmod(self.grid.values[index], 10**self.decimals)
-        decimals = f".{part:0{self.decimals}}" if self.decimals else ""
-        return f"{self.before}{_separated(number)}{decimals}{self.after}"
+        point = "," if self.comma else "."
+        decimals = f"{point}{part:0{self.decimals}}" if self.decimals else ""
+        return f"{self.before}{separated(number, comma=self.comma)}{decimals}{self.after}"
 
 
 @dataclass(frozen=True)
@@ -149,11 +172,12 @@ class OrdinalForm(ValueForm):
     ['1st', '12th', '103rd']
     """
 
+    comma: bool = False
     tag, grid = "ordinals", ORDINALS
 
     def write(self, index: int) -> str:
         number = self.grid.values[index]
-        return f"{_separated(number)}{english.ordinal_suffix(number)}"
+        return f"{separated(number, comma=self.comma)}{english.ordinal_suffix(number)}"
 
 
 @dataclass(frozen=True)
@@ -183,82 +207,104 @@ class ScientificForm(ValueForm):
     ('1.00e-99', '6.02e23')
     """
 
+    comma: bool = False
     tag, grid = "numbers", SCIENTIFIC
 
     def write(self, index: int) -> str:
         exponent, digits = divmod(index, 900)
-        return f"{(digits + 100) / 100:.2f}e{_EXPONENTS[exponent]}"
+        written = f"{(digits + 100) / 100:.2f}e{_EXPONENTS[exponent]}"
+        return written.translate(_SWAPPED) if self.comma else written
 
 
 # How they are found and read.
 
-_WHOLE = r"(?>\d{1,3}(?:[,٬]\d{3}(?!\d))++|\d++)"
-_SMALL = r"(?>\d{1,3}(?:[,٬]\d{3}(?!\d))++|\d{1,6}(?!\d))"
-_DECIMALS = r"(?:[.٫]\d{1,6}(?!\d))?+"
 _PERCENT = "%٪％"
-_NUMBER = re.compile(
-    r"(?P<before>[^\d])?(?P<whole>\d[\d,٬]*)(?:[.٫](?P<part>\d+))?"
-    rf"(?:(?P<ordinal>{english.ORDINAL})|(?P<decade>['’]?s)|(?P<after>\D))?"
-)
-_SCIENTIFIC = re.compile(r"(\d+)(?:[.٫](\d+))?[eE]([+\-−]?)(\d+)")
 
 
-def _number_pattern(characters: CharacterClasses) -> str:
-    currency = characters.currency
+def _reader(point: str, comma: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?P<before>[^\d])?(?P<whole>\d[\d{comma}٬]*)(?:[{point}٫](?P<part>\d+))?"
+        rf"(?:(?P<ordinal>{english.ORDINAL})|(?P<decade>['’]?s)|(?P<after>\D))?"
+    )
+
+
+_NUMBER: dict[Decimals, re.Pattern[str]] = {"point": _reader(".", ","), "comma": _reader(",", ".")}
+_SCIENTIFIC = re.compile(r"(\d+)(?:[.,٫](\d+))?[eE]([+\-−]?)(\d+)")
+
+
+def with_separators(classes: CharacterClasses) -> str:
+    """Return the pattern of a number that has separators of thousands."""
+    return rf"\d{{1,3}}(?:[{classes.thousands}]\d{{3}}(?!\d))++"
+
+
+def sign_after(classes: CharacterClasses) -> str:
+    """Return the pattern of a sign that makes the number before it money, or a percentage."""
+    return rf"(?:[{_PERCENT}]|[{classes.currency}](?!\d))"
+
+
+def _number_pattern(classes: CharacterClasses) -> str:
+    """Return the pattern of numbers that are not plain."""
+    separators, point = with_separators(classes), f"[{classes.decimal}]"
+    any_length, short = rf"(?>{separators}|\d++)", rf"(?>{separators}|\d{{1,6}}(?!\d))"
+    decimals = rf"{point}\d{{1,6}}(?!\d)"
     return "|".join(
         (
-            rf"[{currency}]{_WHOLE}{_DECIMALS}",
-            rf"{_WHOLE}{_DECIMALS}(?:[{_PERCENT}]|[{currency}](?!\d))",
-            rf"{_SMALL}{english.ORDINAL}(?![^\W_])",
+            rf"[{classes.currency}]{any_length}(?:{decimals})?+",
+            rf"{any_length}(?:{decimals})?+{sign_after(classes)}",
+            rf"{short}{english.ORDINAL}(?![^\W_])",
             r"(?:\d{4}|\d{2})['’]?s(?![^\W_])",
-            rf"{_SMALL}{_DECIMALS}",
+            rf"(?>{separators})(?:{decimals})?+",
+            rf"\d{{1,6}}(?!\d){decimals}",
         )
     )
 
 
-def _read_number(token: str, _order: DateOrder = "mdy") -> Read:
-    match = _NUMBER.fullmatch(token)
+def _read_number(token: str, conventions: Conventions) -> Read:
+    match = _NUMBER[conventions.decimals].fullmatch(token)
     if match is None:
         raise ValueError("not a number")
+    comma = conventions.decimals == "comma"
     units = whole(match["whole"] + (match["part"] or ""))
     if match["ordinal"]:
-        return Read(OrdinalForm(), ORDINALS.index(units))
+        return Read(OrdinalForm(comma), ORDINALS.index(units))
     if match["decade"]:
         decade = DecadeForm(short=len(match["whole"]) == 2)
         return Read(decade, decade.grid.index(units // 10))
     before, after, decimals = match["before"] or "", match["after"] or "", len(match["part"] or "")
     if after and after in _PERCENT:
-        form = NumberForm("percentage", decimals, after="%")
+        form = NumberForm("percentage", decimals, after="%", comma=comma)
     else:
-        form = NumberForm("money" if before or after else "number", decimals, before, after)
+        kind: Literal["money", "number"] = "money" if before or after else "number"
+        form = NumberForm(kind, decimals, before, after, comma)
     return Read(form, form.grid.index(units))
 
 
-def _read_scientific(token: str, _order: DateOrder = "mdy") -> Read:
+def _read_scientific(token: str, conventions: Conventions) -> Read:
     match = _SCIENTIFIC.fullmatch(token)
     if match is None:
         raise ValueError("not in scientific notation")
+    form = ScientificForm(conventions.decimals == "comma")
     digits, decimals = whole(match[1] + (match[2] or "")), len(match[2] or "")
     exponent = whole(match[4]) * (-1 if match[3] in ("-", "−") else 1) - decimals
     if digits == 0:
-        return Read(ScientificForm(), 0)
+        return Read(form, 0)
     dropped = len(str(digits)) - 1
     unit: int = 10**dropped
     leading, exponent = (digits * 100 + unit // 2) // unit, exponent + dropped
     if leading == 1000:
         leading, exponent = 100, exponent + 1
     place = SCIENTIFIC.index((exponent - _EXPONENTS[0]) * 900 + leading - 100)
-    return Read(ScientificForm(), place)
+    return Read(form, place)
 
 
-Kind(
-    "scientific",
-    60,
-    _read_scientific,
-    lambda _: r"\d{1,6}(?:[.٫]\d{1,15}+[eE][+\-−]?|[eE][+\-−])\d{1,4}(?![^\W_])",
-    tags=("numbers",),
-)
+def _scientific_pattern(classes: CharacterClasses) -> str:
+    point = f"[{classes.decimal}]"
+    return rf"\d{{1,6}}(?:{point}\d{{1,15}}+[eE][+\-−]?|[eE][+\-−])\d{{1,4}}(?![^\W_])"
+
+
+Kind("scientific", 60, _read_scientific, _scientific_pattern, tags=("numbers",))
 Kind(
     *("number", 70, _read_number, _number_pattern),
     tags=("numbers", "money", "percentages", "ordinals", "dates"),
 )
+Kind("plain_number", 90, _read_number, lambda _: r"\d{1,4}(?!\d)", tags=("numbers",))
