@@ -15,13 +15,13 @@ EPSILONS = (1.0, 1.35, 1.5, 2.0)
 KINDS = ("reviews", "tweets", "news", "captions", "abstracts", "mail")
 SETS = {"mr": "MR", "trec": "TREC", "disaster-tweets": "tweets"}
 GRID = (
+    (0.15, 0.02, 0.4, 24),
     (0.15, 0.02, 0.25, 24),
+    (0.15, 0.02, 0.02, 24),
     (0.2, 0.02, 0.25, 24),
     (0.25, 0.02, 0.25, 24),
     (0.3, 0.02, 0.25, 24),
     (0.15, 0.04, 0.25, 24),
-    (0.15, 0.02, 0.02, 24),
-    (0.15, 0.02, 0.4, 24),
     (0.15, 0.02, 0.25, 16),
 )
 """ρ, τ, τ of words without pairs, and candidates: those of this version first."""

@@ -37,7 +37,7 @@ FLAT: Final = 0.15
 """ρ: how often the model is taken to know nothing, so that any word is as likely as another."""
 GAIN: Final = 0.02
 """τ: the expected similarity that a word must gain, or the drawn one stays."""
-UNPAIRED: Final = 0.3
+UNPAIRED: Final = 0.4
 """τ for a drawn word that is in no pair of the model, which knows little of where it belongs."""
 
 _PIECE = 256  # words of a long chain at a time,
