@@ -20,7 +20,7 @@ def main() -> int:
     """Run the command as a user would, then show both texts side by side."""
     os.chdir(Path(__file__).parents[1])
     PRIVATE.parent.mkdir(exist_ok=True)
-    command = ["privatize", str(NOTES), "-o", str(PRIVATE), "--epsilon", EPSILON]
+    command = ["privatize", str(NOTES), "-o", str(PRIVATE), "--epsilon", EPSILON, "--readable"]
     print("$ malaprop", *command, "\n", flush=True)
     if code := run([*command, "--force"]):
         return code

@@ -1,6 +1,7 @@
 """Readable texts: what smoothing does to releases, and what it leaves alone."""
 
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -60,9 +61,9 @@ def test_a_reader_gets_the_same_later() -> None:
     same = [release.text == text for release, text in zip(releases, later, strict=True)]
     # “a” and “an” are fitted to the next word when a text is written.
     assert sum(same) >= 85
-    texts, counts = privatizer.smooth_batch(["Hers urine shocks: xyzzyq 12 <b>"])
-    assert texts == ["Her blood pressure: xyzzyq 12 <b>"]
-    assert counts == {"words": 4, "changed": 3, "left": 2}
+    texts, counts = privatizer.smooth_batch(["Hers urine shocks: xyzzyq 12 (!)"])
+    assert texts == ["Her blood pressure: xyzzyq 12 (!)"]
+    assert counts == {"words": 3, "changed": 3, "left": 2}
 
 
 def test_equal_words_of_a_document_stay_equal() -> None:
@@ -111,3 +112,14 @@ def test_texts_of_another_lexicon_leave_no_output(tmp_path: Path) -> None:
     with pytest.raises(malaprop.DataError, match="no text has a word of the lexicon"):
         smooth_file(tmp_path / "in.txt", tmp_path / "out.txt", readable())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt"]
+
+
+def test_names_that_were_redrawn_stay() -> None:
+    privatizer = readable(7, redraw="people")
+    text = "Dr. Anna Okafor saw Mrs. Smith in Leeds, and Anna told her that the pain is gone."
+    for release in privatizer.many([text] * 20):
+        (later,) = privatizer.smoothed([release.drawn])
+        names = re.findall(r"(?:Dr|Mrs)\. \S+", release.drawn)
+        assert len(names) == 2
+        assert names == re.findall(r"(?:Dr|Mrs)\. \S+", release.text)
+        assert names == re.findall(r"(?:Dr|Mrs)\. \S+", later)

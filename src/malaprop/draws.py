@@ -3,7 +3,7 @@
 With `repeat="fresh"`, every place of a text has a draw of its own. With `repeat="document"`, equal
 values of a text share one draw. Values are equal if kind, grid, unit and mapped value are: words
 that the public map takes to the same word get the same draw, or their draws would tell them apart.
-Different texts never share a draw.
+Equal names and places that are redrawn share a draw in either case. Different texts never do.
 """
 
 from collections import defaultdict
@@ -19,10 +19,13 @@ from malaprop.privacy.channel import Channel, LawChannel, PathChannel
 from malaprop.privacy.law import Law
 from malaprop.privacy.metrics import Path
 from malaprop.privacy.randomness import SecureGenerator, begin_call
+from malaprop.privacy.sampling import whole_shifts
 from malaprop.privacy.stock import Stock
 from malaprop.text.kinds import Form, StandIn, ValueForm
+from malaprop.text.kinds.dates import SHIFTED
 from malaprop.text.kinds.grids import StepSizes, ValueGrid
 from malaprop.text.parser import Secrets, Templates
+from malaprop.text.people import PersonForm
 from malaprop.text.policy import Policy
 
 Value = int | str
@@ -61,10 +64,15 @@ class SlotDraws:
         """Draw for all slots of some texts together."""
         ids, typed, forms = secrets.ids, templates.typed, templates.forms
         shared = None
-        if self._policy.repeat == "document":
-            groups = np.zeros(len(ids), dtype=np.int64)
+        redrawn = [isinstance(form, PersonForm) for form in forms] if self._policy.redraw else []
+        if self._policy.repeat == "document" or any(redrawn):
+            keys, groups = ids, np.zeros(len(ids), dtype=np.int64)
             groups[typed] = group_numbers(forms)
-            shared = share_draws(ids, templates.slot_counts, groups)
+            if self._policy.repeat == "fresh":  # all others are equal to themselves alone
+                own = np.ones(len(ids), dtype=np.bool_)
+                own[typed] = ~np.array(redrawn)
+                keys, groups = np.where(own, np.arange(len(ids)), ids), np.where(own, 0, groups)
+            shared = share_draws(keys, templates.slot_counts, groups)
             numbers = np.cumsum(typed) - 1
             ids, typed = ids[shared.slots], typed[shared.slots]
             forms = [forms[number] for number in numbers[shared.slots[typed]].tolist()]
@@ -75,7 +83,11 @@ class SlotDraws:
             words[~typed] = self._words.substitute(ids[~typed], rng)
             epsilon = cast(float, self._policy.kind_epsilon)
             steps = cast(StepSizes, self._policy.steps)
-            values = draw_values(forms, ids[typed], steps, epsilon, rng)
+            documents = None
+            if self._policy.shift_dates:
+                documents = np.repeat(np.arange(len(templates.slot_counts)), templates.slot_counts)
+                documents = documents[shared.slots if shared else ...][typed]
+            values = draw_values(forms, ids[typed], steps, epsilon, rng, documents)
         else:
             words = self._words.substitute(ids, rng)
         if shared is None:
@@ -92,11 +104,12 @@ def draw_values(
     steps: StepSizes,
     epsilon: float,
     rng: Generator,
+    documents: Ids | None = None,
 ) -> list[Value]:
     """Draw a value for each of `ids`, the secrets of slots with these forms, with ε a step.
 
     Each is drawn independently of all others. What has no distance is drawn without a look at its
-    secret.
+    secret. If the document of each slot is given, the dates of a document are moved together.
 
     >>> from malaprop import seeded_rng
     >>> from malaprop.text.kinds.grammar import read_value
@@ -111,14 +124,21 @@ def draw_values(
     groups: dict[ValueGrid | StandIn, list[int]] = defaultdict(list)
     for slot, form in enumerate(forms):
         groups[form.grid if isinstance(form, ValueForm) else cast(StandIn, form)].append(slot)
+    shifts: dict[str, Ids] = {}
+    if documents is not None:
+        for kind, grid in SHIFTED.items():
+            rate, last = shift_rate(grid, steps, epsilon), int(documents.max(initial=-1))
+            shifts[kind] = whole_shifts(last + 1, rate, rng)
     for group, slots in groups.items():
         if isinstance(group, StandIn):
             values[slots] = group.draw(len(slots), rng)
+        elif documents is not None and group.kind in shifts:
+            by = shifts[group.kind][documents[slots]]
+            values[slots] = group.moved(secrets[slots], by).tolist()
         else:
             channel = value_channel(group, steps, epsilon)
             values[slots] = channel.substitute(secrets[slots], rng).tolist()
-    drawn: list[Value] = values.tolist()
-    return drawn
+    return cast(list[Value], values.tolist())
 
 
 @lru_cache(maxsize=64)  # a path takes a while to lay out, and privatizers are alike
@@ -127,10 +147,15 @@ def value_channel(grid: ValueGrid, steps: StepSizes, epsilon: float) -> PathChan
     return PathChannel(Path.of_steps(grid.places(steps)), epsilon, grid.step(steps))
 
 
+def shift_rate(grid: ValueGrid, steps: StepSizes, epsilon: float) -> float:
+    """Return by how many nats a shift by one more place of a grid is less likely."""
+    return epsilon * float(grid.places(steps)[1])
+
+
 def write_values(forms: Sequence[Form], values: Sequence[Value]) -> list[str]:
     """Write drawn values in the forms of their slots."""
     return [
-        form.write(value) if isinstance(form, ValueForm) else cast(str, value)  # type: ignore[arg-type]
+        cast(ValueForm | StandIn, form).write(value)  # type: ignore[arg-type]
         for form, value in zip(forms, values, strict=True)
     ]
 
@@ -174,7 +199,8 @@ def group_numbers(forms: Sequence[Form]) -> Ids:
     """
     known: dict[Hashable, int] = {}
     groups = (
-        (form.grid, form.unit) if isinstance(form, ValueForm) else (form, None) for form in forms
+        (form.grid, form.unit) if isinstance(form, ValueForm) else cast(StandIn, form).shared
+        for form in forms
     )
     numbers = (known.setdefault(group, len(known) + 1) for group in groups)
     return np.fromiter(numbers, dtype=np.int64, count=len(forms))

@@ -18,13 +18,7 @@ from malaprop.privacy.errors import ParameterError, require_text, several_texts
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.randomness import SECURE, checked_rng, label, secure_rng
-from malaprop.recipe import (
-    Chosen,
-    LexiconChoice,
-    MechanismChoice,
-    choose,
-    interned,
-)
+from malaprop.recipe import Chosen, LexiconChoice, MechanismChoice, choose, interned
 from malaprop.release import (
     Release,
     common_words,
@@ -82,9 +76,10 @@ class Privatizer:
     ε of a step is `kind_epsilon`, by default the mechanism's if that counts in steps, too; `steps`
     and `dates` say how long a step is and how 03/04/2023 is read. See docs/kinds.md.
 
-    `repeat` is `fresh` or `document`: whether equal words of a text share one draw. `keep` and
-    `markup` declare words, placeholders and tags public: see docs/public-pieces.md. `readable`
-    smooths what was drawn by public bigrams: see docs/smoothing.md.
+    `repeat` is `fresh` or `document`: whether equal words of a text share one draw. `redraw`
+    replaces names and places by others from public lists: see docs/people.md. `keep` and `markup`
+    declare words, placeholders and tags public: see docs/public-pieces.md. `readable` smooths what
+    was drawn by public bigrams: see docs/smoothing.md.
 
     `Privatizer(epsilon=1.5)` alone is `Balanced` on the word graph of `english`. Lexicon and
     mechanism can be given by name, `Privatizer("english", "tem", epsilon=1.5)`; a mechanism with
@@ -123,7 +118,8 @@ class Privatizer:
         self._policy = policy.with_chosen_kinds(self._channel.guarantee)
         self._parser = TextParser(lexicon.words, self._policy)
         self._slots = SlotDraws(self._channel, self._policy)
-        self._smoother = smoother_for(self._channel, lexicon, self._policy.readable)
+        readable = self._policy.readable
+        self._smoother = smoother_for(self._channel, lexicon, readable) if readable else None
         self._promise = with_values(self._channel.guarantee, self._policy)
         if self._smoother is not None:
             self._promise = smoothed_by(self._promise, self._smoother.model.fingerprint)
@@ -201,8 +197,9 @@ class Privatizer:
     def warnings(self) -> tuple[str, ...]:
         """What the user should know before the work; nothing is printed or raised.
 
-        That nothing is guaranteed, that a seed undoes the noise, or that ε protects little: see
-        `keeping`, which takes up to a second on `english`.
+        That nothing is guaranteed, that a seed undoes the noise, that a table is missing which
+        would keep more of the text, or that ε protects little: see `keeping`, which takes up to a
+        second on `english`.
         """
         warnings = []
         if self._guarantee.kind is Kind.NONE:
@@ -212,7 +209,7 @@ class Privatizer:
                 "made with a seed: NOT PRIVATE. Whoever knows the seed can undo it; the guarantee "
                 "holds only for a run without one"
             )
-        return (*warnings, *filter(None, [self.keeping.warning]))
+        return (*warnings, *filter(None, [self._channel.hint, self.keeping.warning]))
 
     def drawing_from(self, rng: Generator) -> "Privatizer":
         """Return the same privatizer with another generator; prepared tables are shared."""
@@ -260,7 +257,7 @@ class Privatizer:
         a detector found them, they depend on the secret: see docs/public-pieces.md.
 
         >>> Privatizer(epsilon=20.0).spans("Seen by Ann today.", [(8, 11)]).text
-        'Seen by ann today.'
+        'Seen by Ann today.'
         """
         require_text(text)
         promise = text_guarantee(self._promise, self._policy, spans=True)
@@ -399,7 +396,6 @@ class Privatizer:
 
 
 def _revived(chosen: Chosen, options: tuple[tuple[str, Any], ...], rng: Generator) -> Privatizer:
-    """Make a privatizer from its pickled recipe."""
     self = Privatizer.__new__(Privatizer)
     self._prepare(chosen, Policy(**dict(options)), rng)
     return self

@@ -1,20 +1,27 @@
 """What may be published."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 
 from malaprop._version import __version__
-from malaprop.draws import runs
+from malaprop.draws import runs, shift_rate
 from malaprop.privacy import notebook
 from malaprop.privacy.arrays import Ids
+from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import EACH_DISTINCT_WORD, Guarantee, Kind, KindPromise
 from malaprop.privacy.law import path_numerics
 from malaprop.privacy.metrics import UNITS
+from malaprop.privacy.sampling import usual_shift
 from malaprop.text.kinds import KINDS
-from malaprop.text.kinds.grids import GRIDS, StepSizes
+from malaprop.text.kinds.dates import MONTHS, SHIFTED
+from malaprop.text.kinds.grids import GRIDS, StepSizes, ValueGrid
+from malaprop.text.people import CLASSES, PLURALS
+from malaprop.text.people import SHA256 as LISTS_SHA256
 from malaprop.text.policy import Policy
 from malaprop.text.public import PLACEHOLDERS
 from malaprop.text.word_map import MAP_VERSION
@@ -113,6 +120,20 @@ def _named(words: Sequence[str]) -> str:
     return f"the kept word{'s' * (len(words) > 1)} {', '.join(f'“{word}”' for word in words)}"
 
 
+INTERVALS = "intervals between dates, and between months"
+"""What shows of dates that are moved together."""
+
+
+def redrawn_facts(policy: Policy) -> list[str]:
+    """List what anybody can see of the names and places that are redrawn."""
+    joined = ", titles and initials before names" if "names" in policy.redraw else ""
+    what, kinds = " and ".join(policy.redraw), [k for name in policy.redraw for k in CLASSES[name]]
+    plurals = [PLURALS.get(kind, f"{kind}s") for kind in kinds]
+    classes = f"{', '.join(plurals[:-1])} or {plurals[-1]}"
+    decides = f"by spelling, capitals and the signs before them, an 's behind them{joined}"
+    return [f"which words count as {classes}, {decides}", f"which {what} of a text are equal"]
+
+
 def text_guarantee(guarantee: Guarantee, policy: Policy, *, spans: bool = False) -> Guarantee:
     """Extend a word's guarantee to texts that differ in one word, under a policy.
 
@@ -160,6 +181,10 @@ def _shown(policy: Policy, spans: bool) -> list[str]:
             shown.append("gaps beside public pieces")
     if policy.unknown == "mask":
         shown.append("masks")
+    if policy.shift_dates:
+        shown.append(INTERVALS)
+    if policy.redraw:
+        shown += redrawn_facts(policy)
     if policy.repeat == "document":
         values = " or values" if policy.kinds == "typed" else ""
         shown.append(f"which places hold equal words{values}")
@@ -176,6 +201,8 @@ _FLOATS = "float64; "  # how the arithmetic of words and of values begins
 
 def with_values(guarantee: Guarantee, policy: Policy) -> Guarantee:
     """Extend a guarantee for words to texts that hold values, too, if the policy has any."""
+    if policy.redraw:
+        guarantee = _with_people(guarantee, policy)
     epsilon, steps = policy.kind_epsilon, policy.steps
     if policy.kinds != "typed" or epsilon is None or not isinstance(steps, StepSizes):
         return guarantee
@@ -186,6 +213,7 @@ def with_values(guarantee: Guarantee, policy: Policy) -> Guarantee:
             step=grid.step(steps),
             zcdp=epsilon**2 / 2.0,
             plural=grid.plural,
+            together=_shift_of(grid, policy),
         )
         for grid in GRIDS.values()
     }
@@ -194,8 +222,9 @@ def with_values(guarantee: Guarantee, policy: Policy) -> Guarantee:
         for kind in KINDS.values()
         if kind.drawn_anew
     }
-    texts = guarantee.with_kinds((*on_paths.values(), *anew.values()))
-    of_values = path_numerics(epsilon, *_extremes(steps))
+    texts = guarantee.with_kinds((*on_paths.values(), *anew.values(), *guarantee.kinds[1:]))
+    longest, gap = _extremes(steps)
+    of_values = path_numerics(epsilon, math.inf if policy.shift_dates else longest, gap)
     if texts.numerics.startswith(_FLOATS):
         of_values = of_values.removeprefix(_FLOATS)
     return replace(
@@ -203,6 +232,32 @@ def with_values(guarantee: Guarantee, policy: Policy) -> Guarantee:
         public=(*texts.public, "the grids of values and their steps"),
         numerics="; ".join(filter(None, (texts.numerics, of_values))),
     )
+
+
+def _with_people(guarantee: Guarantee, policy: Policy) -> Guarantee:
+    """Extend a guarantee for words to texts whose names and places are redrawn."""
+    if guarantee.kind not in (Kind.METRIC, Kind.NONE) or guarantee.delta:
+        raise ParameterError(
+            "`redraw` needs a mechanism that promises an ε per unit of distance, without a δ. This "
+            f"one promises {guarantee.kind}: leave `redraw` out, or choose another mechanism."
+        )
+    promises = (
+        KindPromise(name=kind, epsilon=0.0, plural=PLURALS.get(kind, ""))
+        for name in policy.redraw
+        for kind in CLASSES[name]
+    )
+    public = (*guarantee.public, f"the lists of names and places ({LISTS_SHA256[:12]})")
+    return replace(guarantee.with_kinds(promises), public=public)
+
+
+def _shift_of(grid: ValueGrid, policy: Policy) -> str:
+    """Say how far a shift moves the values of a grid; nothing if they are drawn one by one."""
+    if not policy.shift_dates or grid.kind not in SHIFTED:
+        return ""
+    steps, epsilon = cast(StepSizes, policy.steps), cast(float, policy.kind_epsilon)
+    usual = usual_shift(shift_rate(SHIFTED[grid.kind], steps, epsilon))
+    unit = "month" if grid.kind == MONTHS.kind else "day"
+    return f"95 % of shifts are of {usual:,} {unit}{'s' * (usual != 1)} or less"
 
 
 @lru_cache(maxsize=64)

@@ -181,11 +181,9 @@ class Smoother:
         return chosen
 
 
-def smoother_for(channel: Channel, lexicon: Lexicon, readable: bool | str) -> Smoother | None:
-    """Return what makes texts readable: by the model that ships, or one in a folder, if at all."""
-    if readable is False:
-        return None
-    model = shipped_model(lexicon) if readable is True else open_model(readable)
+def smoother_for(channel: Channel, lexicon: Lexicon, readable: bool | str) -> Smoother:
+    """Return what makes texts readable: by the model that ships, or one in a folder."""
+    model = shipped_model(lexicon) if readable is True else open_model(str(readable))
     if model is None:
         raise ParameterError(
             "`readable` needs a bigram model of the lexicon, and only english comes with one: "

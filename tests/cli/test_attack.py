@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import stat
 import time
@@ -11,6 +12,8 @@ from unittest import mock
 import numpy as np
 import pytest
 from tests.cli.conftest import WORDS, Cli, running
+
+from malaprop.measure.adversaries import attacks
 
 TEXTS = ("the patient is cold", "a doctor is hot", "the nurse is mild", "one patient is warm")
 
@@ -51,7 +54,8 @@ def test_an_attack_prints_what_was_recovered(
         options = ("--model", model, "--seed", "1", "--repeat", repeat)
         ended = cli("attack", name, *common, *options)
         assert (ended.code, ended.err) == (0, "")
-        assert "of 400 words, by the attack " + name in ended.text
+        assert f"of words were recovered by the attack “{name}”" in ended.text
+        assert re.search("400 +words of 50 texts were attacked", ended.text)
         assert "corpus.txt" in ended.text
         for word in WORDS - {"a", "one", "the", "is"}:
             assert word not in ended.text.split()
@@ -115,7 +119,7 @@ def test_a_sample_is_attacked(cli: Cli, folder: Path, lexicon_file: Path) -> Non
     command = ("attack", "bayes", "notes.csv", "-c", "note", "-e", "1", "-m", "laplace")
     ended = cli(*command, "-l", lexicon_file, "--sample", "10", "--draws", "500")
     assert ended.code == 0
-    assert "of 80 words" in ended.text
+    assert re.search("80 +words of 10 texts were attacked", ended.text)
     assert "estimated from 500 draws: a lower bound" in ended.text
     assert "words in 10 texts" in ended.text
 
@@ -123,7 +127,7 @@ def test_a_sample_is_attacked(cli: Cli, folder: Path, lexicon_file: Path) -> Non
 def test_standard_input_is_read(cli: Cli, lexicon_file: Path) -> None:
     common = ("-e", "1", "-m", "tem", "-l", lexicon_file)
     ended = cli("attack", "bayes", "-", *common, stdin=b"the patient is cold\n\nhot!\n")
-    assert "of 5 words" in ended.text
+    assert re.search("5 +words of 2 texts were attacked", ended.text)
     assert "words in 2 texts" in ended.text
 
 
@@ -210,3 +214,21 @@ def test_an_attack_can_be_interrupted(folder: Path) -> None:
         out, err = process.communicate(timeout=60)
         assert process.returncode == 130
     assert (out, err) == (b"", b"malaprop: stopped\n")
+
+
+def test_the_help_tells_of_each_attack(cli: Cli) -> None:
+    told = " ".join(cli("attack", "--help").text.split())
+    for name, attack in attacks.items():
+        assert f"{name} {attack.summary()}" in told
+        assert f"Attacks on {attack.on}:" in told
+
+
+def test_a_rate_is_one_figure(cli: Cli, folder: Path, lexicon_file: Path) -> None:
+    write(folder / "notes.csv", 7)
+    common = ("notes.csv", "-c", "note", "-e", "1", "-l", lexicon_file)
+    for name, mechanism in (("bayes", "tem"), ("inversion", "laplace")):
+        command = ("attack", name, *common, "-m", mechanism, "--seed", "1")
+        score = f"{json.loads(cli(*command, '--json', '-').text)['score']:.1%}"
+        shown = cli(*command).text
+        assert shown.count(score) >= 2
+        assert f"{score} " in shown

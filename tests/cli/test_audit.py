@@ -1,5 +1,6 @@
 """`malaprop audit` and `malaprop lexicon audit`."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,22 +12,27 @@ from malaprop.mechanisms import tem, tem_exponents
 pytestmark = pytest.mark.usefixtures("home")
 
 
+def verdict(text: str) -> str:
+    """Return the verdict that a page shows."""
+    return re.split("  +", next(line for line in text.splitlines() if "is the verdict" in line))[0]
+
+
 @pytest.mark.parametrize("mechanism", ["tem", "laplace", "permute-and-flip", "gaussian"])
 def test_a_guarantee_that_holds(cli: Cli, lexicon_file: Path, mechanism: str) -> None:
     ended = cli("audit", "-e", "1", "-m", mechanism, "-l", lexicon_file)
     assert ended.code == 0
-    assert ended.text.startswith("verdict      holds\n")
+    assert verdict(ended.text) == "holds"
     assert "worst pair" in ended.text
-    assert "guarantee    ε = 1" in ended.text
+    assert "What is claimed\nε = 1" in ended.text
 
 
 def test_parameters_and_what_is_not_decided(cli: Cli, lexicon_file: Path) -> None:
     ended = cli("audit", "-e", "1", "-m", "laplace", "-p", "decoder=vickrey", "-l", lexicon_file)
     assert ended.code == 0
-    assert ended.text.startswith("verdict      holds\n")
+    assert verdict(ended.text) == "holds"
     ended = cli("audit", "-e", "1", "-m", "jaccard", "-p", "published=true", "-l", lexicon_file)
     assert ended.code == 0
-    assert ended.text.startswith("verdict      not decided\n")
+    assert verdict(ended.text) == "not decided"
 
 
 def test_a_guarantee_that_fails(
@@ -35,7 +41,7 @@ def test_a_guarantee_that_fails(
     monkeypatch.setattr(tem, "audited_exponent", lambda *_: (2.0, 1e9))
     ended = cli("audit", "-e", "1", "-m", "tem", "-l", lexicon_file)
     assert ended.code == 1
-    assert ended.text.startswith("verdict      FAILS\n")
+    assert verdict(ended.text) == "FAILS"
 
 
 def test_some_words_are_a_sample(
@@ -45,15 +51,15 @@ def test_some_words_are_a_sample(
     for words in ("1", write_words(tmp_path)):
         ended = cli(*options, words)
         assert ended.code == 0
-        assert ended.text.startswith("verdict      not decided\n")
+        assert verdict(ended.text) == "not decided"
         assert "a sample, not a whole audit" in ended.text
-    assert cli(*options, "all").text.startswith("verdict      holds\n")
+    assert verdict(cli(*options, "all").text) == "holds"
     assert cli(*options, "0").code == 2
     monkeypatch.setattr(tem, "audited_exponent", lambda *_: (2.0, 1e9))
     assert cli(*options, "2").code == 1
     sampled = cli(*options, "2", "--sampled", "--draws", "4000")
     assert sampled.code == 1
-    assert sampled.text.startswith("verdict      FAILS\n")
+    assert verdict(sampled.text) == "FAILS"
 
 
 def write_words(folder: Path) -> str:
@@ -68,8 +74,8 @@ def test_a_lexicon_is_audited_once(
     monkeypatch.setattr(tem_exponents, "_SMALL", 5)
     assert cli("lexicon", "import", lexicon_file, "--name", "small").code == 0
     before = cli("audit", "-e", "2", "-m", "tem", "-l", "small")
-    assert "hint         the exponent is ε/2" in before.text
-    assert "malaprop lexicon audit small" in before.text
+    assert "The exponent is ε/2" in before.text
+    assert "malaprop lexicon audit small" in " ".join(before.text.split())
     ended = cli("lexicon", "audit", "small")
     assert ended.code == 0
     lexicon = Lexicon.open("small")
@@ -82,7 +88,7 @@ def test_a_lexicon_is_audited_once(
     assert cli("lexicon", "audit", "small", "--force").code == 0
     assert kept.stat().st_mtime_ns > written
     after = cli("audit", "-e", "2", "-m", "tem", "-l", "small")
-    assert "hint" not in after.text
+    assert "exponent" not in after.text
     assert TEM(epsilon=2.0).on(Lexicon.open("small")).law.exponent > 1.0
 
 
@@ -92,7 +98,7 @@ def test_a_threshold_is_audited_by_itself(
     monkeypatch.setattr(tem_exponents, "_SMALL", 5)
     assert cli("lexicon", "import", lexicon_file, "--name", "small").code == 0
     truncated = ("audit", "-e", "2", "-m", "tem", "-l", "small", "-p", "gamma=0.75")
-    assert "malaprop lexicon audit small --gamma 0.75\n" in cli(*truncated).text
+    assert "malaprop lexicon audit small --gamma 0.75." in " ".join(cli(*truncated).text.split())
     ended = cli("lexicon", "audit", "small", "--gamma", "0.75")
     assert ended.code == 0
     assert "threshold    γ = 0.75;" in ended.text
@@ -101,9 +107,9 @@ def test_a_threshold_is_audited_by_itself(
     assert cli("lexicon", "audit", "small", "--gamma", "0.75").text == ended.text
     assert kept.stat().st_mtime_ns == written
     after = cli(*truncated)
-    assert after.text.startswith("verdict      holds\n")
-    assert "hint" not in after.text
-    assert "hint" in cli("audit", "-e", "2", "-m", "tem", "-l", "small").text
+    assert verdict(after.text) == "holds"
+    assert "exponent" not in after.text
+    assert "The exponent is" in cli("audit", "-e", "2", "-m", "tem", "-l", "small").text
     assert cli("lexicon", "audit", "small", "--gamma", "0").code == 2
 
 
@@ -129,9 +135,9 @@ def test_one_epsilon_is_audited_by_itself(
     assert kept.stat().st_mtime_ns == written
     assert cli("lexicon", "audit", "small", "-e", "2", "--force").code == 0
     assert kept.stat().st_mtime_ns > written
-    assert "hint" not in cli("audit", "-e", "2", "-m", "tem", "-l", "small").text
+    assert "exponent" not in cli("audit", "-e", "2", "-m", "tem", "-l", "small").text
     other = cli("audit", "-e", "2.5", "-m", "tem", "-l", "small")
-    assert "malaprop lexicon audit small (add --epsilon" in other.text
+    assert "malaprop lexicon audit small (add --epsilon" in " ".join(other.text.split())
     assert cli("lexicon", "audit", "small", "-e", "2", "--gamma", "0.75").code == 0
     assert len([*(home / "exponents").iterdir()]) == 2
 
@@ -148,3 +154,14 @@ def test_a_table_for_all_epsilons_answers_for_those_within_it(cli: Cli, home: Pa
     t = TEM(epsilon=3.0).on(Lexicon.open("english-hierarchy")).law.exponent
     assert f"exponent     ε = 3      t = {t:<8.4g}" in ended.text
     assert not (home / "exponents").exists()
+
+
+def test_the_terminal_shows_the_page(cli: Cli, lexicon_file: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    for more in ((), ("--sampled", "--pairs", "2", "--draws", "1000")):
+        ended = cli("audit", "-e", "1", "-m", "tem", "-l", lexicon_file, *more)
+        told = " ".join(ended.text.split())
+        assert "What is claimed ε = 1 (metric-dp): " in told
+        assert "What this does not say" in told
+    cli("audit", "-e", "1", "-m", "tem", "-l", lexicon_file, "--report", page)
+    assert "## What is claimed" in page.read_text()

@@ -46,6 +46,7 @@ def test_all_commands_are_known() -> None:
     assert set(COMMANDS) == {
         "malaprop",
         "malaprop privatize",
+        "malaprop smooth",
         "malaprop explain",
         "malaprop evaluate",
         "malaprop audit",
@@ -69,6 +70,8 @@ def test_all_commands_are_known() -> None:
         "malaprop reproduce",
         "malaprop lexicon graph",
         "malaprop lexicon import",
+        "malaprop lexicon extend",
+        "malaprop lexicon subset",
         "malaprop lexicon neighbours",
         "malaprop lexicon audit",
         "malaprop lexicon train-poincare",

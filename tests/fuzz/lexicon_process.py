@@ -15,10 +15,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from tests.fuzz.lexicon_samples import damaged, samples
+from tests.fuzz.lexicon_samples import VECTORS, WORDS, damaged, samples
 from tests.fuzz.watching import watch
 
 from malaprop import Lexicon
+from malaprop.lexicon.extend import extend, read_words
+from malaprop.lexicon.formats import Repairs
 from malaprop.lexicon.store import import_lexicon
 from malaprop.privacy.errors import MalapropError
 
@@ -82,6 +84,8 @@ def _timed(path: Path) -> str:
 def _outcome(path: Path) -> str:
     """Open a lexicon strictly and import it with repairs; say whether any of it is accepted."""
     ways = [_open] if path.is_dir() else [_open, _import]
+    if path.suffix == ".list":
+        ways = [_extend]
     accepted = [_accepted(way, path) for way in ways]
     return "accepted" if any(accepted) else "refused"
 
@@ -103,6 +107,11 @@ def _open(path: Path) -> Lexicon:
 def _import(path: Path) -> Lexicon:
     import_lexicon(path, "x", force=True)
     return Lexicon.open("x")
+
+
+def _extend(path: Path) -> Lexicon:
+    repairs = Repairs(path.name, strict=False, unit="line")
+    return extend(Lexicon(WORDS, VECTORS), read_words(path, repairs), repairs=repairs)
 
 
 def _check(lexicon: Lexicon) -> None:

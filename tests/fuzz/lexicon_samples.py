@@ -54,6 +54,8 @@ def samples(folder: Path) -> dict[str, Sample]:
     found = {form: Sample(name, {name: data}) for form, (name, data) in plain.items()}
     for form, (name, data) in with_words.items():
         found[form] = Sample(name, {name: data, "words.txt": VOCABULARY})
+    added = ("Metformin", "the", "febrile", "two words", "500mg", "ＳＴＥＮＴ")
+    found["list of words"] = Sample("a.list", {"a.list": "\r\n".join(added).encode()})
     return found | _compiled(folder)
 
 

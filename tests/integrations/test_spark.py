@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 from tests.spark.frames import ANYTHING, HUNDRED, rows_of, texts_of
 
-from malaprop import TEM, DataError, Lexicon, OutputError, ParameterError
+from malaprop import TEM, Balanced, DataError, Lexicon, OutputError, ParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,6 +71,19 @@ def test_what_is_declared_public_travels(
     assert found.report.counts["public_markup"] == found.report.counts["protected"] == 80
     assert found.report.counts["public_words"] == found.report.counts["public_placeholders"] == 40
     assert "“zyxflu”" in str(found.report.guarantee)
+
+
+def test_texts_can_be_readable(spark: "SparkSession", tmp_path: Path) -> None:
+    from malaprop.integrations.spark import privatize
+
+    texts: list[str | None] = ["She takes aspirin twice; her blood pressure is higher."] * 40
+    path, chosen = str(tmp_path / "private"), Balanced(epsilon=1.5)
+    table, english = texts_of(spark, texts), Lexicon.open("english").with_graph()
+    found = privatize(table, ["text"], lexicon=english, mechanism=chosen, path=path, readable=True)
+    assert any("bigrams" in fact for fact in found.report.guarantee.public)
+    private = " ".join(row["text"] for row in rows_of(found.dataframe))
+    # As drawn, about every third "blood pressure" stays both words.
+    assert private.count("blood pressure") > 20
 
 
 def test_no_two_tasks_have_the_same_noise(

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from malaprop import Gaussian, Laplace, Mahalanobis, ParameterError, PrivEmb, seeded_rng
-from malaprop.measure import calibrate_vectors, noise_and_scale, vector_figures
+from malaprop.measure import calibrate_vectors, noise_and_scale, vector_figures, vector_noise
 from malaprop.measure.vector_noise import sample_of, typical_distance
 
 CLOUD = seeded_rng(1).normal(size=(300, 10))
@@ -129,3 +129,19 @@ def test_the_scale_is_stated_or_public_or_unknown() -> None:
     for wrong in (0.0, -1.0, math.nan, math.inf, "1", True):
         with pytest.raises(ParameterError, match="'scale'"):
             noise_and_scale(free, scale=wrong)  # type: ignore[arg-type]
+
+
+def test_a_calibration_looks_at_the_sample_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[Any] = []
+
+    def counted(look: Any) -> Any:
+        def counting(rows: Any) -> Any:
+            looks.append(look)
+            return look(rows)
+
+        return counting
+
+    for look in (sample_of, typical_distance):
+        monkeypatch.setattr(vector_noise, look.__name__, counted(look))
+    calibrate_vectors(Laplace, CLOUD, inversion=0.5, rng=seeded_rng(3))
+    assert looks == [sample_of, typical_distance]

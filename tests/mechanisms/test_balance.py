@@ -43,8 +43,8 @@ def kernel_of(graph: WordGraph) -> Kernel:
 
 def weights_of(graph: WordGraph, exponent: float) -> Floats:
     start = np.full(graph.size, 0.5)
-    found = solve(kernel_of(graph), exponent, start, 1e-14)
-    return approach(kernel_of(graph), exponent, start) if found is None else found
+    found, positive = solve(kernel_of(graph), exponent, start, 1e-14)
+    return found if positive else approach(kernel_of(graph), exponent, start)
 
 
 def law_of(graph: WordGraph, law: Balance) -> Floats:

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from tests.mechanisms.graphs import graph_in
 
-from malaprop import Balanced, Lexicon, LexiconError, audit, seeded_rng
+from malaprop import (
+    Balanced,
+    Lexicon,
+    LexiconError,
+    ParameterError,
+    Privatizer,
+    audit,
+    seeded_rng,
+)
 from malaprop.lexicon.tables import BalanceTable, Tables, keep
 from malaprop.mechanisms import balance
 
@@ -57,9 +65,75 @@ class TestTables:
         def hint(lexicon: Lexicon) -> str:
             return Balanced(epsilon=1.5).on(lexicon).hint
 
-        assert hint(mine.with_graph()).endswith("run  malaprop lexicon graph mine")
-        assert hint(other).endswith("save(FOLDER), and run  malaprop lexicon graph FOLDER")
-        assert hint(Lexicon.open("other")).endswith(", run  malaprop lexicon graph other")
+        alone = "--epsilon 1.5  for up to twice the exponent"
+        assert hint(mine.with_graph()).endswith(f": run  malaprop lexicon graph mine {alone}")
+        saved = "save it by lexicon.save(FOLDER), and run"
+        assert hint(other).endswith(f": {saved}  malaprop lexicon graph FOLDER {alone}")
+        assert hint(Lexicon.open("other")).endswith(f": run  malaprop lexicon graph other {alone}")
+
+    def test_a_privatizer_says_before_the_work_what_is_lost(
+        self, near: Lexicon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("MALAPROP_HOME", str(tmp_path))
+        monkeypatch.setattr(balance, "SMALL", 10)
+        bare = Privatizer(near, Balanced(epsilon=1.5))
+        assert bare.channel.hint in bare.warnings
+        keep(balance.build_table(graph_in(near), near.fingerprint, [1.5]))
+        kept = near.with_kept_tables()
+        for epsilon, lost in [(1.5, False), (1.58, False), (1.7, True), (1.2, True), (0.6, False)]:
+            hint = Balanced(epsilon=epsilon).on(kept).hint
+            assert bool(hint) == lost, epsilon
+            assert not lost or f"graph NAME --epsilon {epsilon}" in hint
+        fit = Privatizer(kept, Balanced(epsilon=1.5))
+        assert not any("malaprop lexicon graph" in warning for warning in fit.warnings)
+
+    def test_balances_are_added_to_those_that_are_there(
+        self, near: Lexicon, kept: BalanceTable
+    ) -> None:
+        graph = graph_in(near)
+        assert balance.missing_balances(kept, 300, [2.0, 1.3, 0.9]) == [0.9, 1.3]
+        more = balance.build_table(graph, near.fingerprint, [1.3, 0.9], known=kept)
+        assert [law["epsilon"] for law in more.laws] == [0.6, 0.9, 1.0, 1.3, 1.5, 2.0]
+        assert not balance.missing_balances(more, 300, [2.0, 1.3, 0.9])
+        assert len(balance.missing_balances(more, 300)) == len(np.unique(balance.grid())) - 4
+        alone = balance.build_table(graph, near.fingerprint, [1.3])
+        for table, row in [(more, 3), (alone, 0)]:
+            law = balance.balance_in(table, graph, row)
+            assert law.exponent == pytest.approx(1.3, abs=0.06)
+            assert law.loss(graph) <= 1.3
+        for epsilon, row in [(0.6, 0), (1.0, 1), (1.5, 2), (2.0, 3)]:
+            known = balance.balance_in(kept, graph, row)
+            same = balance.best_balance(more, graph, epsilon)
+            assert same.kept >= known.kept
+        keep(more)
+        for epsilon in (0.9, 1.3):
+            assert audit(Balanced(epsilon=epsilon).on(near.with_kept_tables())).holds
+
+    def test_progress_never_falls_and_is_reported_while_one_epsilon_is_solved(
+        self, near: Lexicon
+    ) -> None:
+        seen: list[float] = []
+        balance.build_table(
+            graph_in(near), near.fingerprint, [1.5], lambda done, total: seen.append(done / total)
+        )
+        assert seen == sorted(seen)
+        assert seen[-1] == 1.0
+        assert len([share for share in seen if share > 2 / 3]) > 5
+
+    @pytest.mark.parametrize("epsilon", [0.0, -1.0, 0.05, 60.0, float("nan"), float("inf")])
+    def test_a_balance_of_an_epsilon_without_use_is_refused(self, epsilon: float) -> None:
+        with pytest.raises(ParameterError, match=r"from 0\.1 to 50"):
+            balance.missing_balances(None, 300, [1.5, epsilon])
+
+    def test_too_many_words_have_no_balance_of_one_epsilon(self) -> None:
+        with pytest.raises(ParameterError, match="leave it out"):
+            balance.missing_balances(None, balance.LARGE + 1, [1.5])
+        assert not balance.missing_balances(None, balance.LARGE + 1)
+
+    def test_a_shipped_table_lacks_none(self) -> None:
+        table = Lexicon.open("english").with_graph().tables.balances
+        assert not balance.missing_balances(table, 32_781, [1.37])
+        assert not balance.missing_balances(table, 32_781)
 
     @pytest.mark.parametrize("array", ["weights", "masses"])
     def test_a_table_that_was_changed_is_refused(

@@ -21,6 +21,7 @@ from malaprop import (
 from malaprop.privacy import best_guess
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.best_guess import best_guess_of, nearby_chances
+from malaprop.privacy.estimate import Estimate
 from malaprop.privacy.law import Law
 from malaprop.privacy.mechanism import Mechanism
 
@@ -106,3 +107,14 @@ def test_noise_on_vectors_has_a_lower_bound_too() -> None:
 def test_a_privatizer_knows_it() -> None:
     privatizer = Privatizer(_chain(20), Balanced(epsilon=1.0))
     assert privatizer.guessed == best_guess_of(privatizer.channel)
+
+
+def test_a_best_guess_is_an_estimate() -> None:
+    channel = TEM(epsilon=2.0).on(Lexicon(["a", "b"], [[0.0], [1.0]]))
+    guess = best_guess_of(channel)
+    assert isinstance(guess, Estimate)
+    assert guess.is_exact
+    least = best_guess_of(Laplace(epsilon=2.0).on(channel.lexicon))
+    assert least.at_least
+    assert least.low <= least.share <= least.high
+    assert f"{least}" == str(least) == f"at least {least.share:.0%}"

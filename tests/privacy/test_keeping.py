@@ -103,7 +103,9 @@ def test_it_gives_up_after_a_while(plane: Lexicon, monkeypatch: pytest.MonkeyPat
 def test_noise_has_no_law_to_solve_for(line: Lexicon) -> None:
     mechanism = Laplace(epsilon=1e3)
     keeping = kept_share(mechanism, mechanism.on(line))
-    assert keeping == KeptShare(1.0, guessed=BestGuess(1.0, at_least=True))
+    assert keeping == KeptShare(
+        1.0, guessed=replace(BestGuess.exact(1.0), bound="at least", over="outputs")
+    )
     assert "NEXT TO NOTHING" in keeping.warning
     assert "would keep" not in keeping.warning
 
@@ -126,7 +128,7 @@ def test_warnings_are_plain(share: float, words: str) -> None:
 
 
 def test_a_warning_states_how_many_words_are_guessed(plane: Lexicon) -> None:
-    warning = KeptShare(0.6, 1.5, BestGuess(0.64)).warning
+    warning = KeptShare(0.6, 1.5, BestGuess.exact(0.64)).warning
     assert "60% of words are expected to stay as they are, and an observer" in warning
     assert "guesses about 64% of them right. Take a smaller one" in warning
     mechanism = TEM(epsilon=40.0)

@@ -145,3 +145,10 @@ def test_an_explanation_is_a_value() -> None:
     assert issubclass(Explanation, object)
     one, other = (explain("cold", epsilon=1.0, lexicon=SMALL) for _ in range(2))
     assert one == other
+
+
+def test_a_value_has_the_keys_of_a_word() -> None:
+    word, value = explain("cold", epsilon=1.5).to_dict(), explain("2023", epsilon=1.0).to_dict()
+    assert value.keys() == word.keys()
+    assert value["expected_share_unchanged"] is value["context"] is None
+    assert not {"keeping", "share"} & value.keys()

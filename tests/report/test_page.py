@@ -83,7 +83,7 @@ def test_the_terminal_shows_all_but_plots() -> None:
     shown = render(PAGE, "terminal")
     assert "svg" not in shown
     assert f"WARNING: {EVIL}." in shown
-    assert f"{EVIL}*  1  0.500±.250  {EVIL}  ███████████████" in shown
+    assert f"{EVIL}*  1  0.500(.250)  {EVIL}  ███████████████" in shown
     assert "see a <b> and" in shown
 
 

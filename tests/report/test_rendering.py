@@ -81,7 +81,9 @@ def test_the_tables_fit_the_terminal(evaluation: Evaluation, width: int) -> None
     shown = render(evaluation_page(evaluation), width=width)
     assert max(map(len, shown.splitlines())) <= width
     assert "\nRecommended: balanced at ε = 1.5\n" in shown
-    assert "0.440±.010" in shown
+    assert "0.440(.010)" in shown
+    assert "on a terminal, half the width, in brackets" in " ".join(shown.split())
+    assert "±" not in shown  # one standard error, on the pages of studies
     tables = 3 if width == 60 else 2  # what is too wide continues below
     assert len(re.findall(r"^balanced\* +1\.5 ", shown, re.MULTILINE)) == tables
     for name in ("unprotected", "random words", "majority class", "WARNING: Something to know."):
@@ -114,7 +116,7 @@ def test_it_says_how_much_was_learnt_from_and_how_to_learn_from_more(
 ) -> None:
     shown = " ".join(render(evaluation_page(evaluation)).split())
     assert "1,500 texts to train the classifier on" in shown
-    assert "mechanism ε 188 1,500 balanced 1 0.550±.020 0.650±.020" in shown
+    assert "mechanism ε 188 1,500 balanced 1 0.550(.020) 0.650(.020)" in shown
     assert "2,000 of your 9,000 texts" in shown
     assert render(evaluation_page(evaluation), "markdown").count("2,000 of your 9,000 texts") == 1
     assert "malaprop evaluate --sample all uses all" in shown

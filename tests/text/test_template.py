@@ -58,9 +58,10 @@ def test_only_the_first_letter_of_a_word_is_changed() -> None:
 
 
 def test_the_first_person_is_a_capital() -> None:
-    assert (
-        fill([None, " ", None, " ", None, " ", None], ["and", "i", "i'm", "in"]) == "And I I'm in"
-    )
+    template: list[str | None] = [None, " ", None, " ", None, " ", None]
+    words = ["and", "i", "i'm", "in"]
+    assert fill(template, words, articles=True) == "And I I'm in"
+    assert fill(template, words) == "And i i'm in"  # no lexicon of English
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from malaprop.cli import (
     stats,
     vectors,
 )
-from malaprop.cli.options import RESEARCH, App, option
+from malaprop.cli.options import RESEARCH, App, Command, option
 from malaprop.cli.terminal import say, show
 
 app = App(
@@ -43,7 +43,8 @@ for _name, _command, _about in (
     ("release", vectors.release, "Release vectors from a file, with noise."),
     ("embed", vectors.embed, "Turn texts into private vectors."),
 ):
-    app.command(_name, short_help=_about)(_command)
+    _class = attack.AttackCommand if _name == "attack" else Command
+    app.command(_name, short_help=_about, cls=_class)(_command)
 app.add_typer(lexicon.app, name="lexicon")
 app.command(
     "reproduce", short_help="Run the experiments of five papers again.", rich_help_panel=RESEARCH

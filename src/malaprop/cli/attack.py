@@ -14,14 +14,27 @@ if TYPE_CHECKING:
     from malaprop.measure.adversaries import Attack
 
 
+class AttackCommand(cli.Command):
+    """Its help tells of each attack in the registry, which is imported when it is asked for."""
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write the help of the command, and a line or two on each attack."""
+        from malaprop.measure.adversaries import attacks
+
+        super().format_help_text(ctx, formatter)
+        for on in ("words", "labels", "vectors"):
+            with formatter.section(f"Attacks on {on}"):
+                told = [(name, each.summary()) for name, each in attacks.items() if each.on == on]
+                formatter.write_dl(told)
+
+
 def attack(
     context: typer.Context,
     name: Annotated[
         str,
         argument(
             "NAME",
-            "On words: bayes, context, majority or frequency. On labels: authorship, attribute or "
-            "membership. On vectors: inversion or float.",
+            "The attack: the help of the command tells of each.",
         ),
     ],
     file: results.TextFile,
@@ -34,8 +47,7 @@ def attack(
         str | None,
         option(
             "NAME",
-            "For authorship, attribute and membership: the column of the author or of another "
-            "label.",
+            "For attacks on labels: the column of the author or of another label.",
         ),
     ] = None,
     format_: cli.FormatName = None,
@@ -88,15 +100,8 @@ def attack(
 ) -> None:
     """Privatize texts, attack the result, and show how far the attack got.
 
-    The observer knows everything public: mechanism, parameters, lexicon, and public text.
-
-    On words: bayes looks at each word alone, context at the words around it, majority at all draws
-    of the same word of a text, frequency at how often a word occurs where one draw is reused.
-
-    On labels: authorship infers who wrote a text, attribute any other label, membership which texts
-    a classifier was trained on. They need --label and  pip install scikit-learn.
-
-    On vectors: inversion takes the nearest word to a released vector, float looks at its last bits.
+    The observer knows everything public: mechanism, parameters, lexicon, and public text. Attacks
+    on labels need --label and  pip install scikit-learn.
 
     The private texts are discarded. The figures are for you: do not publish them.
     """
@@ -145,7 +150,7 @@ def attack(
                 name, privatizer, texts, labels, rng=rng, progress=progress.to, **options
             )
         setting = Setting(clock, made, privatizer.lexicon, lexicon)
-        write(result.to_dict(), attack_page(result, setting), str(result))
+        write(result.to_dict(), attack_page(result, setting))
 
 
 def _check_label(chosen: "type[Attack]", column: list[str] | None, label: str | None) -> None:

@@ -76,8 +76,7 @@ def audit(
         setting = Setting(clock, made, privatizer.lexicon, lexicon, channel.guarantee)
         about = {"mechanism": made.to_dict()}
         about["lexicon"] = {**privatizer.lexicon.to_dict(), "name": lexicon}
-        hint = f"\nhint         {channel.hint}" if channel.hint else ""
-        write(about | result.to_dict(), audit_page(result, setting), f"{result}{hint}")
+        write(about | result.to_dict(), audit_page(result, setting, channel.hint))
     if result.fails:
         raise typer.Exit(1)
 

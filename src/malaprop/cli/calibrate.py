@@ -137,7 +137,6 @@ def calibrate(
 
 
 def _refuse(flag: str, others: Set[str]) -> None:
-    """Refuse options that have no meaning beside another one."""
     for name in sorted(others - _ANYWHERE):
         raise ParameterError(f"--{name} does not go with {flag}: leave it out".replace("_", "-"))
 
@@ -151,7 +150,6 @@ def _for_words(
     options: dict[str, Any],
     report: Path | None,
 ) -> "tuple[dict[str, Any], Page]":
-    """Find an ε for words; return the figures, and the page."""
     from malaprop.cli.terminal import bar, working
     from malaprop.files.texts import read_texts
     from malaprop.measure import calibrate as search
@@ -195,7 +193,6 @@ def _for_vectors(
     vectors: str | None,
     targets: dict[str, Any],
 ) -> "tuple[dict[str, Any], Page]":
-    """Find an ε for vectors; return the figures, and the page."""
     from malaprop.cli.terminal import bar
     from malaprop.files.vector_formats import checked_file, read_some
     from malaprop.measure import calibrate_vectors
@@ -225,7 +222,6 @@ def _lambda(
     bounds: dict[str, Any],
     words: str | None,
 ) -> "tuple[dict[str, Any], Page]":
-    """Choose λ of the Mahalanobis mechanism; return the figures, and the page."""
     from malaprop.cli.terminal import bar, working
     from malaprop.measure import best_lambda
     from malaprop.measure.calibration import GRID, check_grid
@@ -249,5 +245,4 @@ def _lambda(
         )
     best = replace(made, regularization=choice.regularization)
     page = lambda_page(choice, Setting(clock, best, opened, lexicon))
-    about = {"mechanism": "mahalanobis", "lexicon": opened.to_dict()}
-    return about | choice.to_dict(), page
+    return {"mechanism": "mahalanobis", "lexicon": opened.to_dict(), **choice.to_dict()}, page

@@ -191,7 +191,6 @@ def _names(listed: str) -> list[str]:
 
 
 def _remembering(pairs: "Iterator[Pair]", first: list[str], number: int) -> "Iterator[Pair]":
-    """Yield all texts, and remember the first ones, to show them."""
     for text, label in pairs:
         if len(first) < number and text.strip():
             first.append(" ".join(text.split()))

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 _NAMED: Final = """
 column context dates delimiter document encoding epsilon force format keep kept kind_epsilon kinds
-label lexicon markup mechanism most occurrences on_error prior public punctuation repeat report
-resume runs sample scale seed success unknown workers worst
+label lexicon markup mechanism most occurrences on_error prior public punctuation redraw repeat
+report resume runs sample scale seed shift_dates success unknown workers worst
 """
 FLAGS: Final = {name: f"--{name.replace('_', '-')}" for name in _NAMED.split()} | {
     "columns": "--column",
@@ -86,7 +86,6 @@ def install_signal_handlers() -> None:
 
 
 def ignore_signals() -> None:
-    """Ignore the signals from now on."""
     for number in _SIGNALS:
         if signal.getsignal(number) is _stop:
             # Not SIG_IGN: Python complains of a signal that has come but is not handled yet.
@@ -113,7 +112,6 @@ def _pass(number: int, frame: FrameType | None) -> None:
 
 
 def main() -> None:
-    """Run the command line and exit."""
     # A command leaves little garbage in cycles. Looking for it as often as usual, also while
     # modules are imported, takes a twentieth of the time of a small file.
     gc.set_threshold(200_000)
@@ -145,7 +143,6 @@ def _end_workers() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command line on its arguments and return the exit code."""
     try:
         return _invoked(arguments)
     except BrokenPipeError:
@@ -155,7 +152,6 @@ def run(arguments: list[str]) -> int:
 
 
 def _told(error: BaseException) -> int:
-    """Say what went wrong, and return the exit code."""
     from malaprop.cli.terminal import say
     from malaprop.files import KEPT
 
@@ -201,7 +197,6 @@ def _invoked(arguments: list[str]) -> int:
 
 
 def _explained(error: BaseException) -> tuple[str, int]:
-    """Return what to say of an error, and the exit code."""
     import typer
 
     from malaprop.files import UNWRITTEN
@@ -227,7 +222,6 @@ def _explained(error: BaseException) -> tuple[str, int]:
 
 
 def _usage(error: "typer.TyperException") -> str:
-    """Say what is wrong with the arguments, and where the help is."""
     context = getattr(error, "ctx", None)
     message = error.format_message().replace("Value error, ", "")
     end = "" if message.endswith((".", "?")) else "."

@@ -26,7 +26,6 @@ class Plain:
     """Converts the values of a parameter; typer's own conversion is made when a value needs it."""
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return what typer would make of a value."""
         if value is None:
             return () if param.multiple or param.nargs == -1 else None
         kind = param.type_descriptor
@@ -57,7 +56,6 @@ class _Late:
 
 class _Group(_Late, TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands under the titles of their sections."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for name, command in self.commands.items():
             title = getattr(command, "rich_help_panel", None)
@@ -68,7 +66,7 @@ class _Group(_Late, TyperGroup):
                 formatter.write_dl(lines)
 
 
-class _Command(_Late, TyperCommand): ...
+class Command(_Late, TyperCommand): ...
 
 
 class App(typer.Typer):
@@ -79,8 +77,7 @@ class App(typer.Typer):
         super().__init__(**{"cls": _Group} | settings | hidden)
 
     def command(self, *args: Any, **settings: Any) -> Callable[[Any], Any]:
-        """Add a command, as `typer.Typer.command` does."""
-        return super().command(*args, **{"cls": _Command} | settings)
+        return super().command(*args, **{"cls": Command} | settings)
 
 
 def option(usage: str, text: str, **settings: Any) -> Any:
@@ -94,14 +91,12 @@ def option(usage: str, text: str, **settings: Any) -> Any:
 
 
 def argument(metavar: str, text: str) -> Any:
-    """Return an argument with its help."""
     return typer.Argument(metavar=metavar, help=text)
 
 
 RESEARCH = "Research"
 """The section of the help for commands that experiments need."""
 DEFAULT = "balanced"
-"""The default mechanism."""
 PIPE = "-"
 """Standard input or output, in the place of a path."""
 
@@ -262,7 +257,6 @@ def kept_words(words: list[str] | None, path: Path | None) -> list[str]:
 
 
 def make_mechanism(name: str, epsilon: str, parameters: list[str] | None) -> Mechanism:
-    """Return the mechanism of that name, with its parameters."""
     from malaprop.mechanisms import mechanism_named
 
     cls = mechanism_named(name)

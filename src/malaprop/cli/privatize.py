@@ -57,6 +57,14 @@ def privatize(
     kind_epsilon: cli.KindEpsilon = None,
     step: cli.StepSizes = None,
     dates: cli.DatesChoice = "mdy",
+    shift_dates: Annotated[
+        bool,
+        option(
+            "--shift-dates",
+            "Move all dates of a text by one secret number of days: intervals show. See "
+            "docs/people.md.",
+        ),
+    ] = False,
     repeat: Annotated[
         Literal["fresh", "document"],
         option(
@@ -65,6 +73,14 @@ def privatize(
             "for all of them. See docs/guide.md, which weighs the two.",
         ),
     ] = "fresh",
+    redraw: Annotated[
+        str | None,
+        option(
+            "names,places|people",
+            "Replace names or places, or both, by others from public lists, without a look at "
+            "them; equal ones by equal ones in each text. See docs/people.md.",
+        ),
+    ] = None,
     keep: cli.KeptWords = None,
     keep_file: cli.KeepFile = None,
     markup: cli.MarkupChoice = None,
@@ -112,7 +128,9 @@ def privatize(
         kind_epsilon=kind_epsilon,
         steps=cli.step_sizes(step),
         dates=dates,
+        shift_dates=shift_dates,
         repeat=repeat,
+        redraw=redraw.replace(" ", "").split(",") if redraw else (),
         keep=cli.kept_words(keep, keep_file),
         markup=markup,
         readable=str(model) if model else readable,

@@ -146,7 +146,6 @@ def _write(
     force: bool,
     page: "Callable[..., Page]",
 ) -> None:
-    """Get results, and write lines, page and what the terminal shows."""
     from malaprop.lab.studies.study import written
     from malaprop.report.page import render
     from malaprop.report.plots import require_plots

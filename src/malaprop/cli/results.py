@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from malaprop.report.page import Page
 
 
-# Options and outputs that the measuring commands share.
-
-
 JsonFile = Annotated[
     str | None,
     option(
@@ -121,8 +118,7 @@ def drawn_words(chosen: list[str] | int | None, lexicon: "MetricSpace") -> list[
         return None
     from malaprop.privacy.randomness import secure_rng
 
-    drawn = secure_rng().choice(len(lexicon), size=chosen, replace=False)
-    return [lexicon.words[i] for i in drawn]
+    return [lexicon.words[i] for i in secure_rng().choice(len(lexicon), chosen, replace=False)]
 
 
 def _check_count(number: int, least: int, most: int | None) -> None:
@@ -134,7 +130,6 @@ def _check_count(number: int, least: int, most: int | None) -> None:
 
 
 def prior_of(option: str | None) -> str | dict[str, float] | None:
-    """Return the prior that --prior names."""
     if option in (None, "uniform"):
         return None
     if option == "frequency":
@@ -242,9 +237,6 @@ def outputs(
         yield write
         stage.complete()
     say_text("".join(shown))
-
-
-# Options and steps of the commands that measure on the owner's own texts.
 
 
 TextFile = Annotated[str, argument("FILE", "The file of texts, or - for standard input.")]

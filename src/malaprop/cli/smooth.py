@@ -99,7 +99,9 @@ def _report(path: Path) -> dict[str, Any]:
         columns = list(
             dict.fromkeys(c for file in told["files"] for c in file["protected_columns"])
         )
-        options = {k: policy[k] for k in ("repeat", "markup", "kinds", "dates") if k in policy}
+        options = {
+            k: policy[k] for k in ("repeat", "markup", "kinds", "dates", "redraw") if k in policy
+        }
         if not isinstance(keep := policy.get("keep", []), list):
             raise ParameterError("the report does not list the kept words: leave out --from-report")
         made = kind(**values)

@@ -228,7 +228,6 @@ def _format_of(source: str) -> str:
 
 @contextmanager
 def _progress(spark: "SparkSession", source: str) -> Iterator[None]:
-    """Show how many tasks are done while the work runs."""
     over = threading.Event()
     tracker = spark.sparkContext.statusTracker()
 

@@ -36,7 +36,6 @@ _WIDEST = 96
 
 
 def command_line(context: typer.Context) -> str:
-    """Return the command that was typed."""
     return shlex.join(["malaprop", *(context.find_root().obj or ())])
 
 
@@ -60,7 +59,6 @@ def check_ending(*endings: str) -> Callable[[Path | None], Path | None]:
 
 
 def say(line: str, *, err: bool = False) -> None:
-    """Show one line on stdout, or on stderr."""
     typer.echo(printable(line), err=err)
 
 
@@ -77,7 +75,6 @@ def print_table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
 
 
 def warn(*warnings: str) -> None:
-    """Show warnings on stderr."""
     for warning in warnings:
         say(f"warning: {with_flag_names(warning)}.", err=True)
 
@@ -90,7 +87,6 @@ def rendered(page: "Page") -> str:
 
 
 def show(page: "Page", *, err: bool = False) -> None:
-    """Show a page on stdout, or on stderr."""
     say_text(rendered(page), err=err)
 
 
@@ -105,12 +101,7 @@ def show_report(
     show(replace(report.page(), warnings=()) if verbose else report.summary(where), err=True)
 
 
-# A progress bar on a terminal, and silence elsewhere.
-
-
 class Bar:
-    """A progress bar, shown or not."""
-
     def __init__(self, progress: "Progress | None" = None) -> None:
         self._progress = progress
 
@@ -186,7 +177,6 @@ class Display(ExitStack):
         self._since = 0.0
 
     def __call__(self, progress: "RunProgress") -> None:
-        """Show an event."""
         match progress.stage:
             case "preparing":
                 self.enter_context(working(progress.note))

@@ -1,4 +1,4 @@
-"""What ships with the package: lexicons, the vocabulary of unknown words, bigrams, figures."""
+"""What ships: lexicons, the vocabulary of unknown words, bigrams, capitals, figures."""
 
 from pathlib import Path
 

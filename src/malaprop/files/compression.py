@@ -33,11 +33,9 @@ class CountedBytes(io.BufferedIOBase):
         self.consumed = 0
 
     def readable(self) -> bool:
-        """Return that it can be read, as `io` asks."""
         return True
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Read some bytes, or none at the end."""
         try:
             chunk = self._read(_CHUNK if size is None or size < 0 else size)
         except OSError as error:
@@ -59,7 +57,6 @@ class Unpacked:
         return self._counted.consumed
 
     def read1(self, size: int = -1) -> bytes:
-        """Return some of the text, or nothing at the end."""
         try:
             chunk = self._inner(size if size > 0 else _CHUNK)
         except MalapropError:
@@ -101,7 +98,6 @@ class Packed:
         self._pending = bytearray()
 
     def write(self, data: bytes) -> int:
-        """Pack text, and write what is ready."""
         self._pending += data
         while len(self._pending) >= _CHUNK:
             self._target.write(self._pack(bytes(self._pending[:_CHUNK])))
@@ -109,7 +105,6 @@ class Packed:
         return len(data)
 
     def finish(self) -> None:
-        """Write what is left."""
         self._target.write(self._pack(bytes(self._pending)) + self._end())
         self._pending.clear()
 

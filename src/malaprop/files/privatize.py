@@ -210,7 +210,6 @@ def _paths(inputs: StrPath | Sequence[StrPath]) -> list[str]:
 
 
 def _names(columns: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names of columns; None is no name."""
     if columns is None:
         return ()
     if isinstance(columns, str):

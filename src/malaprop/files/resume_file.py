@@ -80,7 +80,6 @@ class Header:
     whole: Stamp | None = None
 
     def line(self) -> bytes:
-        """Return the header as the first line of its file."""
         value = {
             "note": "made by malaprop; not for publication",
             "format": _FORMAT,
@@ -194,12 +193,10 @@ def _parse(written: bytes) -> tuple[bytes, bytes] | None:
 
 
 def new_salt() -> str:
-    """Return a salt for the key of one run."""
     return secrets.token_hex(_SALT_BYTES)
 
 
 def run_key(salt: str) -> bytes:
-    """Return the key of the run with a salt."""
     return subkey("journal", salt)
 
 
@@ -358,7 +355,6 @@ class Journal:
         return Drawn(private, counts)
 
     def keep(self, number: int, texts: list[str], drawn: Drawn) -> None:
-        """Write what was drawn for a batch of texts."""
         value = (*drawn, self._origin(texts))
         # This halves the time for ASCII texts.
         ascii_only = all(map(str.isascii, drawn.texts))

@@ -87,7 +87,6 @@ class Job:
 
     @contextmanager
     def open_source(self) -> Iterator[BinaryIO]:
-        """Open the input."""
         if self.source == PIPE:
             yield sys.stdin.buffer
             return
@@ -108,8 +107,6 @@ class Job:
 
 @dataclass(frozen=True)
 class TextJob(Job):
-    """A job whose input has texts, and a layout."""
-
     layout: Layout
 
 
@@ -139,7 +136,6 @@ def plan_jobs(
 
 
 def total_size(jobs: Sequence[Job]) -> int | None:
-    """Return the size of all inputs, if it is known."""
     sizes = [job.size for job in jobs]
     return None if None in sizes else sum(size or 0 for size in sizes)
 
@@ -153,7 +149,6 @@ def check_source(source: str | Path) -> None:
 
 
 def _targets(inputs: Sequence[str], output: str) -> list[str]:
-    """Return where each input goes."""
     if len(inputs) == 1 and not (Path(output).is_dir() and inputs[0] != PIPE):
         return [output]
     if PIPE in inputs or output == PIPE:
@@ -312,7 +307,6 @@ class Output:
 
     @property
     def path(self) -> Path:
-        """The output's name."""
         return Path(self.job.target)
 
     @cached_property
@@ -406,8 +400,7 @@ class Output:
         journal = self.side if self.whole and self.side and self.side.batches else None
         if header := journal.header if journal else self._header:
             key = key_of(self.path, header)
-            whole = stamp(self._final.stat())
-            write_record(self._final, record_of(header, key, self._seen, whole))
+            write_record(self._final, record_of(header, key, self._seen, stamp(self._final.stat())))
 
     def close(self) -> bool:
         """Close the journal; return whether it holds something to resume."""
@@ -425,8 +418,7 @@ def _file_stamp(job: Job, source: BinaryIO | None = None) -> tuple[int, ...] | N
     status = status_of(source) if source else job.status()
     if status is None:
         return None
-    times = status.st_mtime_ns, status.st_ctime_ns
-    return status.st_dev, status.st_ino, status.st_size, *times
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 class Run:
@@ -443,11 +435,9 @@ class Run:
 
     @property
     def left(self) -> list[Output]:
-        """The outputs that are still to be made."""
         return [output for output in self.outputs if not output.whole]
 
     def warn(self, *warnings: str) -> None:
-        """Tell the listener what the user should know."""
         for warning in warnings:
             self._listener(RunProgress(stage="warning", note=warning))
 
@@ -518,8 +508,7 @@ def staged_run(
                 else:
                     output.start_over(force=force)
                 if not output.whole:
-                    replace = output.replace
-                    output.target = output.job.open_target(stage, limits, force=replace)
+                    output.target = output.job.open_target(stage, limits, force=output.replace)
             if report and run.left:  # for its owner alone: it tells more than the output
                 run.report = stage.open(report, force=force, limits=[OWNER_ONLY])
             yield run

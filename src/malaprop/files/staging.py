@@ -14,24 +14,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from malaprop import private_files
 from malaprop.files.resume_file import Stamp, stamp
 from malaprop.privacy.errors import OutputError
-from malaprop.private_files import (
-    NO_LINKS,
-    PRIVATE,
-    Access,
-    PartialFile,
-    create,
-    create_locked,
-    narrowest,
-    open_ours,
-    output_errors,
-    remove,
-    remove_stale,
-    resolved,
-    set_mode,
-    sync_folder,
-)
 
 _BUFFER: Final = 2**18
 
@@ -48,22 +33,24 @@ def partial_path(final: Path) -> Path:
 class _Partial:
     """An unfinished output: a hidden file beside its final name."""
 
-    def __init__(self, path: Path, final: Path, limits: Sequence[Access], *, force: bool) -> None:
+    def __init__(
+        self, path: Path, final: Path, limits: Sequence[private_files.Access], *, force: bool
+    ) -> None:
         self.path, self.final, self._limits, self._force = path, final, limits, force
         self._hidden = partial_path(final)
         self._file: io.BufferedWriter | None = None
 
     def open(self) -> BinaryIO:
         """Create the hidden file, which only its owner may read."""
-        with output_errors(self.path):
-            descriptor = create_locked(self._hidden, self.path)
-        self._file = io.BufferedWriter(PartialFile(descriptor, self.path), _BUFFER)
+        with private_files.output_errors(self.path):
+            descriptor = private_files.create_locked(self._hidden, self.path)
+        self._file = io.BufferedWriter(private_files.PartialFile(descriptor, self.path), _BUFFER)
         return self._file
 
     def complete(self) -> Stamp:
         """Flush the file to the disk; it stays open, and so locked."""
         file = self._file
-        with output_errors(self.path):
+        with private_files.output_errors(self.path):
             if file and not file.closed:
                 file.flush()
                 os.fsync(file.fileno())
@@ -71,15 +58,15 @@ class _Partial:
 
     def publish(self) -> bool:
         """Give the file its permissions and its final name; return whether that name is new."""
-        with output_errors(self.path), self._opened() as descriptor:
+        with private_files.output_errors(self.path), self._opened() as descriptor:
             limits = [*self._limits]
             with contextlib.suppress(FileNotFoundError):  # the file that is replaced
-                limits.append(Access.of(os.lstat(self.final)))
-            mode = narrowest(limits, os.fstat(descriptor).st_gid)
+                limits.append(private_files.Access.of(os.lstat(self.final)))
+            mode = private_files.narrowest(limits, os.fstat(descriptor).st_gid)
             # Without its owner's rights, what a crash leaves could not be cleared away.
-            set_mode(descriptor, mode | PRIVATE)
+            private_files.set_mode(descriptor, mode | private_files.PRIVATE)
             new = self._name()
-            set_mode(descriptor, mode)
+            private_files.set_mode(descriptor, mode)
             return new
 
     @contextlib.contextmanager
@@ -88,7 +75,7 @@ class _Partial:
         if self._file and not self._file.closed:
             yield self._file.fileno()
             return
-        descriptor = open_ours(self._hidden, os.O_RDWR)
+        descriptor = private_files.open_ours(self._hidden, os.O_RDWR)
         try:
             yield descriptor
         finally:
@@ -109,14 +96,14 @@ class _Partial:
         try:
             os.link(self._hidden, self.final)
         except OSError as error:
-            if error.errno not in NO_LINKS:
+            if error.errno not in private_files.NO_LINKS:
                 raise
             # Without links, an empty file holds the name until the rename.
-            os.close(create(self.final))
+            os.close(private_files.create(self.final))
             try:
                 os.replace(self._hidden, self.final)
             except BaseException:
-                remove(self.final)
+                private_files.remove(self.final)
                 raise
         else:
             os.unlink(self._hidden)
@@ -127,7 +114,8 @@ class _Partial:
             with contextlib.suppress(OSError):
                 self._file.raw.close()
         with contextlib.suppress(OSError, OutputError):
-            remove_stale(self._hidden, self.path)  # that of a run that is at work is locked
+            # That of a run that is at work is locked.
+            private_files.remove_stale(self._hidden, self.path)
 
 
 class Staging:
@@ -162,12 +150,14 @@ class Staging:
                 partial.discard()
             self._partials.clear()
 
-    def open(self, path: Path, *, force: bool = False, limits: Sequence[Access] = ()) -> BinaryIO:
+    def open(
+        self, path: Path, *, force: bool = False, limits: Sequence[private_files.Access] = ()
+    ) -> BinaryIO:
         """Open an output; refuse an existing one unless `force` is set.
 
         Its permissions will be within all `limits`.
         """
-        final = resolved(path)
+        final = private_files.resolved(path)
         check_output(path, force=force)
         if any(partial.final == final for partial in self._partials):
             raise OutputError(f"two outputs have the name {path}: choose another one with `output`")
@@ -190,16 +180,16 @@ class Staging:
         with contextlib.ExitStack() as withdrawal:
             for partial in self._partials:
                 if partial.publish():
-                    withdrawal.callback(remove, partial.final)
+                    withdrawal.callback(private_files.remove, partial.final)
             withdrawal.pop_all()
         for folder in {partial.final.parent for partial in self._partials}:
-            sync_folder(folder)
+            private_files.sync_folder(folder)
 
 
 def check_output(path: Path, *, force: bool) -> None:
     """Refuse an output that could only fail at the end."""
-    final = resolved(path)
-    with output_errors(path):
+    final = private_files.resolved(path)
+    with private_files.output_errors(path):
         if not final.parent.exists():
             raise OutputError(f"there is no folder {path.parent}: create it first")
         try:

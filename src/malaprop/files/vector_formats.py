@@ -18,16 +18,8 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from malaprop.files.formats import parquet
 from malaprop.files.formats.file_format import Writer
-from malaprop.files.formats.parquet import (
-    UNWRITABLE,
-    TableWriter,
-    failing_as,
-    fitted,
-    open_table,
-    private_schema,
-    record_batches,
-)
 from malaprop.files.run import check_source
 from malaprop.lexicon.formats.arrays import (
     ArrayFileError,
@@ -104,7 +96,7 @@ class VectorSource(ABC):
 
 
 class VectorFile(VectorSource):
-    """A file of vectors."""
+    """A format of vectors: a file that holds a matrix and nothing else that is read."""
 
     name: ClassVar[str] = ""
     suffixes: ClassVar[tuple[str, ...]] = ()
@@ -241,8 +233,6 @@ def _chosen_part(path: Path, matrices: Mapping[str, object], part: str | None) -
 
 
 class _MatrixFile(VectorFile):
-    """A file that holds a matrix and nothing else that is read."""
-
     rows: int
     _file: IO[bytes]
 
@@ -321,8 +311,6 @@ class MatrixWriter(VectorWriter):
 
 
 class _NpyFile(_MatrixFile, name="npy"):
-    """A `.npy` file with one matrix, a row for each vector."""
-
     suffixes = (".npy",)
 
     def _open(self, part: str | None) -> None:
@@ -432,8 +420,7 @@ class _WordTextFile(VectorFile, name="text"):
         for block in self._file.blocks:
             for start in range(0, len(block.words), step):
                 rows = slice(start, start + step)
-                vectors = block.vectors[rows].astype(np.float64)
-                yield VectorBlock(vectors, block.words[rows])
+                yield VectorBlock(block.vectors[rows].astype(np.float64), block.words[rows])
 
     def writer(self, target: BinaryIO, columns: int) -> VectorWriter:
         header = "" if self.rows is None else f"{self.rows} {columns}\n"
@@ -467,8 +454,8 @@ class _ParquetVectors(VectorFile, name="parquet"):
     rows: int
 
     def _open(self, part: str | None) -> None:
-        self._file = open_table(self._ends.enter_context(self.path.open("rb")))
-        first = next(record_batches(self._file, 1), None)
+        self._file = parquet.open_table(self._ends.enter_context(self.path.open("rb")))
+        first = next(parquet.record_batches(self._file, 1), None)
         self._schema = self._file.schema_arrow
         self.part = _chosen_part(self.path, _lists(self._schema), part)
         self._place = self._schema.get_field_index(self.part)
@@ -487,7 +474,7 @@ class _ParquetVectors(VectorFile, name="parquet"):
 
     def blocks(self) -> Iterator[VectorBlock]:
         done = 0
-        for rows in record_batches(self._file, max(1, BLOCK_CELLS // self.columns)):
+        for rows in parquet.record_batches(self._file, max(1, BLOCK_CELLS // self.columns)):
             yield VectorBlock(self._vectors(rows.column(self._place), done), rows)
             done += rows.num_rows
 
@@ -518,14 +505,12 @@ class _ParquetVectors(VectorFile, name="parquet"):
         number = pa.float64() if self.values == _FLOAT64 else pa.float32()
         fixed = pa.types.is_fixed_size_list(self._schema.field(self._place).type)
         kind = pa.list_(number, columns) if fixed else pa.list_(number)
-        schema = private_schema(self._schema, [])
+        schema = parquet.private_schema(self._schema, [])
         schema = schema.set(self._place, pa.field(schema.field(self._place).name, kind))
         return _ListWriter(target, schema, self._place)
 
 
-class _ListWriter(TableWriter, VectorWriter):
-    """Writes rows with private vectors in one column."""
-
+class _ListWriter(parquet.TableWriter, VectorWriter):
     def __init__(self, target: BinaryIO, schema: "pa.Schema", place: int) -> None:
         super().__init__(target, schema)
         self._schema, self._place = schema, place
@@ -542,9 +527,9 @@ class _ListWriter(TableWriter, VectorWriter):
         else:
             ends = np.arange(rows + 1, dtype=np.int32) * np.int32(columns)
             vectors = pa.ListArray.from_arrays(pa.array(ends), flat)
-        with failing_as(UNWRITABLE):
+        with parquet.failing_as(parquet.UNWRITABLE):
             arrays = [
-                fitted(column, field.type) if place != self._place else vectors.cast(kind)
+                parquet.fitted(column, field.type) if place != self._place else vectors.cast(kind)
                 for place, (column, field) in enumerate(
                     zip(batch.beside.columns, self._schema, strict=True)
                 )
@@ -553,7 +538,6 @@ class _ListWriter(TableWriter, VectorWriter):
 
 
 def _lists(schema: "pa.Schema") -> dict[str, object]:
-    """Return the columns that hold lists of numbers, by name."""
     from pyarrow import types
 
     nested = (types.is_list, types.is_large_list, types.is_fixed_size_list)

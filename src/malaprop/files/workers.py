@@ -97,7 +97,6 @@ class WorkerPool:
         return self.size > 1 and self._context.get_start_method() == "fork"
 
     def add(self, key: Any, texts: list[str]) -> None:
-        """Add a piece of work."""
         self._backlog.append((key, texts))
 
     def results(self) -> Iterator[tuple[Any, Any]]:
@@ -302,7 +301,6 @@ class BatchDraw:
     seed: int | None = None
 
     def __call__(self, key: Key, texts: list[str]) -> Drawn:
-        """Return the private texts, and how their tokens were treated."""
         privatizer = self.privatizer
         if self.seed is not None:
             seed = np.random.SeedSequence(self.seed, spawn_key=key)

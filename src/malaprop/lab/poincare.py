@@ -270,8 +270,6 @@ class _Distances:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
-    """Parameters of a training."""
-
     dimension: int = 10
     epochs: int = 200
     rate: float = 0.3
@@ -405,8 +403,7 @@ def _units(vectors: Floats) -> Floats:
 def _epoch(hierarchy: Hierarchy, settings: TrainingSettings, state: _State) -> None:
     """Train on all words that have a word above them, once."""
     rng = _rng(settings, state.epoch + 1)
-    share = state.epoch / settings.epochs
-    rate = settings.rate * (1.0 - (1.0 - _LAST_RATE) * share)
+    rate = settings.rate * (1.0 - (1.0 - _LAST_RATE) * (state.epoch / settings.epochs))
     order = rng.permutation(np.flatnonzero(hierarchy.counts))
     below = np.bincount(hierarchy.above, minlength=len(state.vectors))
     general, rest = np.split(np.argsort(-below, kind="stable"), [settings.general])
@@ -504,8 +501,7 @@ class WordNet:
             index = _lines(folder / "index.noun")
             self._first = {columns[0]: columns[6 + int(columns[3])] for columns in index}
             self._counts = _counts(folder / "cntlist.rev")
-            used = {*self._first.values()}.union(*self._above.values())
-            if not self._above.keys() >= used:
+            if not self._above.keys() >= {*self._first.values()}.union(*self._above.values()):
                 raise ValueError("senses are missing")  # noqa: TRY301
         except (OSError, ValueError, IndexError):
             raise LexiconError(

@@ -39,7 +39,6 @@ _TRIES = 8  # places that are tried for a word
 
 Values = NDArray[np.float32]
 Counts = NDArray[Any]
-"""Whole numbers of any type."""
 
 
 class PairTable:
@@ -158,7 +157,6 @@ class BigramModel:
     words: str
     """The digest of the words that ids stand for: see `words_digest`."""
     unigrams: Counts = field(repr=False)
-    """How often each word occurs."""
     totals: Counts = field(repr=False)
     """c(u): how often each word, and last the start of a text, has a word after it."""
     offsets: Counts = field(repr=False)
@@ -383,7 +381,6 @@ def public_counts(words: Sequence[str]) -> Floats | None:
 
 @cache
 def _english() -> dict[str, float]:
-    """Return the count of each word of `english`."""
     lexicon = Lexicon.open("english")
     model = shipped_model(lexicon)
     if model is None:

@@ -95,8 +95,6 @@ class _Directions:
 
 
 class _Distances:
-    """The lexicon's own distances."""
-
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
 
@@ -167,8 +165,7 @@ def build_graph(
     size = len(lexicon)
     count = max(options.candidates, options.anchors)
     near, points = near_words(lexicon, count, options.components, progress)
-    order = candidate_edges(near[:, : options.candidates])
-    capped = _capped(size, order, options.cap, points)
+    capped = _capped(size, candidate_edges(near[:, : options.candidates]), options.cap, points)
     anchored = _anchored(capped, near[:, : options.anchors])
     weights = np.repeat([1.0, options.anchor_weight], [len(capped), len(anchored)])
     edges = np.concatenate([capped, anchored])
@@ -187,8 +184,7 @@ def candidate_edges(near: Ids) -> Ids:
     first[1:] = (ends[1:] != ends[:-1]).any(axis=1)
     other = np.full(len(ends), count)
     other[:-1][~first[1:]] = rank[1:][~first[1:]]
-    chosen = np.lexsort((ends[first, 1], ends[first, 0], other[first], rank[first]))
-    return ends[first][chosen]
+    return ends[first][np.lexsort((ends[first, 1], ends[first, 0], other[first], rank[first]))]
 
 
 def _capped(size: int, order: Ids, cap: int, points: Points) -> Ids:
@@ -222,7 +218,6 @@ class _Parts:
         return True
 
     def fill(self, a: int, b: int) -> None:
-        """Add an edge if there is room for it."""
         if not self._full(a, b):
             self._add(a, b)
 
@@ -236,8 +231,7 @@ class _Parts:
             free = np.flatnonzero(np.array(self._degrees) < self._cap)
             for name in names[np.argsort(sizes, kind="stable")][:-1]:
                 own, others = free[parts[free] == name], free[parts[free] != name]
-                close = points.closeness(own, others)
-                i, j = divmod(int(close.argmax()), len(others))
+                i, j = divmod(int(points.closeness(own, others).argmax()), len(others))
                 self.join(int(own[i]), int(others[j]))
 
     def _add(self, a: int, b: int) -> None:
@@ -308,7 +302,8 @@ def with_known_graph(lexicon: Lexicon) -> Lexicon:
     if len(lexicon) > SMALL:
         raise LexiconError(
             f"This lexicon has no word graph yet: run  malaprop lexicon graph "
-            f"{lexicon.name or 'NAME'}  once, or use another mechanism, such as TEM."
+            f"{lexicon.name or 'NAME'} --epsilon NUMBER  once, with the ε of your runs, or use "
+            "another mechanism, such as TEM."
         )
     return lexicon.with_graph()
 
@@ -332,7 +327,6 @@ def graph_of_edges(lexicon: Lexicon, edges: Iterable[Any], options: Mapping[str,
 
 
 def _edge(edge: Any, index: Mapping[str, int]) -> tuple[tuple[int, int], float]:
-    """Return the ids and the weight of an edge."""
     here, there, weight = edge if len(edge) == 3 else (*edge, 1)
     # Two letters are not a pair of words, nor is "2" a number.
     if isinstance(edge, str) or isinstance(weight, bool) or not isinstance(weight, Real):

@@ -16,7 +16,7 @@ from malaprop.lexicon.formats import read, untrusted
 from malaprop.lexicon.search import NearestSearch, search_on
 from malaprop.lexicon.tables import Tables, kept_tables, tables_of
 from malaprop.privacy.arrays import Floats, Ids, Keys, checked_ids
-from malaprop.privacy.errors import LexiconError, MetricError, ParameterError
+from malaprop.privacy.errors import LexiconError, MetricError, ParameterError, printable
 from malaprop.privacy.guarantee import proved
 from malaprop.privacy.lazy_rows import NearWords
 from malaprop.privacy.metrics import (
@@ -112,6 +112,8 @@ class Lexicon:
     """The words' vectors, a row each, read-only."""
     metric: Metric
     """What distances are measured in."""
+    made: tuple[str, ...] = ()
+    """How it was made of other lexicons, a line for each step; empty for most."""
     _stated = ""  # the fingerprint, as the folder that it was opened from states it
     _tables = Tables()
 
@@ -147,6 +149,7 @@ class Lexicon:
             vectors=stored.vectors,
             metric=stored.metric,
             name=path.name,
+            made=tuple(stored.meta.get("made", ())),
             _stated=stored.fingerprint,
             # By what the folder states: `tables` computes the fingerprint before giving them out.
             _tables=kept_tables(stored.fingerprint),
@@ -168,13 +171,13 @@ class Lexicon:
                 "A lexicon with a function of your own for its metric cannot be written: code can "
                 "change. Use one of the named metrics, or a word graph."
             )
-        store.write(Path(folder), [(self.words, self.vectors)], metric=self.metric, force=force)
+        words = [(self.words, self.vectors)]
+        store.write(Path(folder), words, metric=self.metric, made=self.made, force=force)
 
     def with_metric(self, metric: str | Metric | Callable[[Any, Any], Any]) -> "Lexicon":
         """Return the same words and vectors under another metric, with the tables kept for it."""
-        other = Lexicon._of(
-            words=self.words, vectors=self.vectors, metric=as_metric(metric), name=self.name
-        )
+        kept = {"words": self.words, "vectors": self.vectors, "name": self.name, "made": self.made}
+        other = Lexicon._of(metric=as_metric(metric), **kept)
         other._rows  # noqa: B018  as in the constructor
         if "fingerprint" in self.__dict__:
             token = other.metric.token(other.vectors).hex()
@@ -226,7 +229,37 @@ class Lexicon:
         ids = [i for i, word in enumerate(self.words) if word in wanted]
         if not ids:
             raise LexiconError("None of these words is in the lexicon.")
-        return Lexicon([self.words[i] for i in ids], self.vectors[ids], self.metric)
+        part = Lexicon([self.words[i] for i in ids], self.vectors[ids], self.metric)
+        return part.made_from(self, f"of which {len(ids):,} words were kept")
+
+    def extend(
+        self,
+        words: Iterable[str],
+        vectors: "str | os.PathLike[str] | Mapping[str, Any] | None" = None,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> "Lexicon":
+        """Return a lexicon with more words after those of this one; you declare them public.
+
+        `vectors`, a file or a mapping, may have vectors for them, of this lexicon's own space. For
+        the others vectors are made up from known words that are near in meaning, by the public
+        vocabulary, or else in spelling. Words are folded (`fold`). Those that the lexicon has, that
+        come again, or that no token can be, are left out; `made` says how many were added. The
+        result carries no tables, and word graphs are refused, as by `subset`.
+
+        >>> drugs = Lexicon(["fever", "warfarin", "insulin"], [[0.0], [1.0], [2.0]])
+        >>> drugs.extend(["Clopidogrel", "fever", "500mg"]).words
+        ('fever', 'warfarin', 'insulin', 'clopidogrel')
+        """
+        from malaprop.lexicon.extend import extend
+
+        return extend(self, words, vectors, progress=progress)
+
+    def made_from(self, source: "Lexicon", how: str) -> "Lexicon":
+        """Return the same lexicon with a note of the one that it was made of."""
+        called = f"{source.name or 'a lexicon'} ({len(source):,} words, fingerprint "
+        note = f"{called}{source.fingerprint}), {how}"
+        return self._of(**self.__dict__ | {"made": (*source.made, printable(note))})
 
     @property
     def tables(self) -> Tables:
@@ -325,8 +358,7 @@ class Lexicon:
 
         Where the metric is `graph`, the fingerprint is that of the lexicon with its word graph.
         """
-        metric = str(self.metric)
-        return {"name": self.name, "metric": metric, "fingerprint": self.fingerprint}
+        return {"name": self.name, "metric": str(self.metric), "fingerprint": self.fingerprint}
 
     def __len__(self) -> int:
         return len(self.words)
@@ -399,8 +431,7 @@ class Lexicon:
             raise ParameterError(f"The number of neighbours must be 1 or more. Got {k}.")
         row = self.distances([own])[0]
         row[own] = -1.0  # itself first, also where another word has the same vector
-        order = np.argsort(row, kind="stable")[1 : k + 1]
-        return [(self.words[i], float(row[i])) for i in order]
+        return [(self.words[i], float(row[i])) for i in np.argsort(row, kind="stable")[1 : k + 1]]
 
 
 # For lexicons of our own class only: their vectors cannot change.

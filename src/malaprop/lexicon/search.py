@@ -79,8 +79,7 @@ class NearestSearch:
     def _shares(self, count: int, k: int) -> list[slice]:
         """Cut the queries into parts, of equal size if there are enough for several threads."""
         groups = -(-len(self._vectors) // self._group_size(k))
-        room = min(_SHARE // self._vectors.shape[1], _MAXIMA // groups)
-        most = max(_FEWEST, room)
+        most = max(_FEWEST, min(_SHARE // self._vectors.shape[1], _MAXIMA // groups))
         workers = threads() if count > _FEWEST else 1
         parts = workers * max(1, -(-count // (workers * most)))
         return blocks(count, row_cells=1, budget=max(_FEWEST, -(-count // parts)))
@@ -212,8 +211,7 @@ def _group_maxima(scores: Scores, size: int, out: Scores) -> None:
 def _parts(cells: NDArray[np.int64]) -> list[slice]:
     """Cut rows into parts, given the cells of each row, within a budget of cells."""
     cuts = np.flatnonzero(np.diff(np.cumsum(cells) // _AGAIN)) + 1
-    ends = [0, *cuts.tolist(), len(cells)]
-    return [slice(start, end) for start, end in pairwise(ends)]
+    return [slice(start, end) for start, end in pairwise([0, *cuts.tolist(), len(cells)])]
 
 
 # Exact nearest-word search in the Poincaré ball, and the search that a lexicon's metric asks for.
@@ -240,7 +238,6 @@ class PoincareSearch(NearestSearch):
         self._largest = 4.0 / float(self._conformal.min())
 
     def distances(self, queries: Floats, ids: Ids) -> Floats:
-        """Return the distance of each query to the vector of its id."""
         return distances(queries, self._vectors[ids].astype(np.float64))
 
     def _lift(self, queries: Floats) -> tuple[Scores, Floats]:

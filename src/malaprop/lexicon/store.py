@@ -82,9 +82,7 @@ def read_graph(path: Path, base: str, size: int) -> WordGraph | None:
         note = read_npz(path, ["about"], untrusted.NOTE)["about"]
         about = untrusted.parse_object(str(note.item()))
         untrusted.check_format(about, FORMAT)
-        if about["base"] != base:
-            return None
-        return _graph(path, about, size)
+        return _graph(path, about, size) if about["base"] == base else None
     except (ValueError, KeyError, TypeError, OSError):
         raise LexiconError(
             f"{path} is not a word graph that this version reads: remove it, and run  "
@@ -160,13 +158,15 @@ def write(
     sources: Mapping[str, str] | None = None,
     repairs: Repairs | None = None,
     licence: str | None = None,
+    made: Sequence[str] = (),
     force: bool = False,
 ) -> Stored:
     """Compile blocks of words and vectors into a folder, and load it.
 
     With a `step` (a power of two, so that no value is rounded) the vectors are int8 and stand
-    for vectors * step. `sources` maps file names to their SHA-256. The folder appears when it is
-    whole; an existing one is replaced only with `force`.
+    for vectors * step. `sources` maps file names to their SHA-256, and `made` says how the lexicon
+    was made of others. The folder appears when it is whole; an existing one is replaced only with
+    `force`.
     """
     if step is not None and not _is_power_of_two(step):
         raise ParameterError(f"The step of a lexicon must be a power of two. Got {step} instead.")
@@ -191,6 +191,8 @@ def write(
             "repairs": repairs.to_dict() if repairs else {},
             "licence": licence,
         }
+        if made:
+            about["made"] = list(made)
         del values  # unmapped before the folder is renamed
         text = json.dumps(about, indent=2, ensure_ascii=False) + "\n"
         (part / ABOUT).write_text(text, encoding="utf-8", newline="\n")
@@ -224,7 +226,7 @@ def _check_note(about: Mapping[str, Any]) -> None:
     """Whether a note has what is written; it is printed, so that escapes must not be in it."""
     if about["format"] != FORMAT:
         raise ValueError("no format")
-    texts = [about["metric"], about["fingerprint"], about["licence"] or ""]
+    texts = [about["metric"], about["fingerprint"], about["licence"] or "", *about.get("made", [])]
     numbers = [about["count"], about["dimension"]]
     for file, digest in about["sources"].items():
         texts += [file, digest]
@@ -237,7 +239,6 @@ def _check_note(about: Mapping[str, Any]) -> None:
 
 
 def _words(folder: Path, count: int) -> tuple[str, ...]:
-    """Read the words, as many as there are said to be."""
     content = untrusted.whole(folder / WORDS, untrusted.CHARACTERS)
     untrusted.check_words(count, len(content), str(folder))
     if content.count(b"\n") != count:

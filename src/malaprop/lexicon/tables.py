@@ -191,8 +191,7 @@ class BalanceTable(Table):
     @property
     def digest(self) -> str:
         """SHA-256 of all that the table says."""
-        note = json.dumps([self.fingerprint, self.laws], sort_keys=True)
-        digest = hashlib.sha256(note.encode())
+        digest = hashlib.sha256(json.dumps([self.fingerprint, self.laws], sort_keys=True).encode())
         for array in (self.weights, self.masses, self.counts):
             digest.update(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).data)
         return digest.hexdigest()
@@ -239,8 +238,7 @@ class NearestWords(Table):
     def of(self, ids: Ids, keys_of_pairs: KeysOfPairs) -> NearWords:
         """Return the nearest words of some words, with the keys of their distances."""
         listed = self.listed[ids].astype(np.int64)
-        own = np.repeat(ids, listed.shape[1])
-        keys = keys_of_pairs(own, listed.ravel()).reshape(listed.shape)
+        keys = keys_of_pairs(np.repeat(ids, listed.shape[1]), listed.ravel()).reshape(listed.shape)
         beyond = keys[:, -1]
         near = keys < beyond[:, None]
 
@@ -274,7 +272,6 @@ class Tables:
 
     @property
     def all(self) -> tuple[Table, ...]:
-        """Every table."""
         single = (self.balances, self.nearest)
         return (*self.exponents, *(table for table in single if table is not None))
 
@@ -297,7 +294,6 @@ def tables_of(space: MetricSpace) -> Tables:
 
 
 def _verified(kind: type[Table], fingerprint: str) -> str | None:
-    """Return the digest of the table that ships for a lexicon; None if none does."""
     return store.SHIPPED["tables"].get(fingerprint, {}).get(kind.shipped)
 
 

@@ -189,7 +189,6 @@ class _UndecidedError(Exception):
 
 
 def _audit(channel: Channel | PathChannel, ids: Ids | None, progress: Progress | None) -> Audit:
-    """Turn the evidence about some words, or about all, into a verdict."""
     guarantee = channel.guarantee
     try:
         if isinstance(channel, PathChannel):

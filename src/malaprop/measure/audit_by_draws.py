@@ -131,7 +131,6 @@ class Shown(NamedTuple):
 
 
 def _most(shown: Iterable[Shown]) -> Shown:
-    """Return the largest of each number."""
     losses, deltas, promising = zip(*shown, strict=True)
     return Shown(max(losses), max(deltas), any(promising))
 
@@ -203,7 +202,6 @@ class PairLoss:
 
     pair: tuple[str, str]
     why: str
-    """Why this pair was chosen."""
     allowed: float
     """The loss that the guarantee allows between them, in nats; infinite if it promises none."""
     loss: float
@@ -215,7 +213,6 @@ class PairLoss:
 
     @property
     def ratio(self) -> float:
-        """The bound on the loss over what is allowed."""
         if self.allowed > 0.0:
             return self.loss / self.allowed
         return math.inf if self.loss > 0.0 else 0.0
@@ -237,7 +234,6 @@ class SampledAudit:
 
     @property
     def violations(self) -> tuple[PairLoss, ...]:
-        """The pairs whose loss exceeds the guarantee."""
         return tuple(one for one in self.pairs if one.delta > self.allowed_delta)
 
     @property
@@ -247,7 +243,6 @@ class SampledAudit:
 
     @property
     def fails(self) -> bool:
-        """Whether the guarantee is shown to be false, as for an exact audit."""
         return self.violated
 
     @property
@@ -257,7 +252,6 @@ class SampledAudit:
 
     @property
     def how_often(self) -> str:
-        """How often words were drawn, in words."""
         fewer = [one.draws for one in self.pairs if one.draws < self.draws]
         if not fewer:
             return f"each word drawn {self.draws:,} times"
@@ -276,7 +270,6 @@ class SampledAudit:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON."""
         return {
             "guarantee": self.guarantee,
             "violated": self.violated,

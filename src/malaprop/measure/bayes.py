@@ -37,8 +37,6 @@ from malaprop.privacy.randomness import checked_rng, secure_rng
 
 Scores = NDArray[np.float32]
 
-# What an observer believes about a word before seeing its replacement.
-
 _SHIFT: Final = 2.7  # Zipf's law as Mandelbrot corrected it
 
 
@@ -90,8 +88,6 @@ def belief_over(space: MetricSpace, prior: Any) -> Belief:
     return Belief(weights / weights.sum(), source)
 
 
-# How often the best guess is right.
-
 _BAYES_TRIALS: Final = 2_000
 _DEAR_TRIALS: Final = 200  # where each word that is weighed takes a row of a large law
 _SEVERAL: Final = 400  # likewise, for one number of draws
@@ -127,7 +123,6 @@ class BayesSuccess:
 
     @property
     def value(self) -> float:
-        """The share of right guesses."""
         return self.success.value
 
     @property
@@ -137,7 +132,6 @@ class BayesSuccess:
 
     @property
     def exact(self) -> bool:
-        """Whether the value has no error."""
         return self.success.is_exact
 
     @property
@@ -359,8 +353,7 @@ def guesses_by(scores: Callable[[Ids], Scores], belief: Floats, drawn: Ids, last
     guesses = np.empty((len(drawn), len(last)), dtype=np.int64)
     for trial, outputs in enumerate(drawn):
         distinct, places = np.unique(outputs, return_inverse=True)
-        totals = np.cumsum(scores(distinct)[places], axis=0)[last]
-        guesses[trial] = (totals + logs).argmax(axis=1)
+        guesses[trial] = (np.cumsum(scores(distinct)[places], axis=0)[last] + logs).argmax(axis=1)
     return guesses
 
 
@@ -421,8 +414,7 @@ def _gains(moved: Floats, usual: Floats, size: int) -> tuple[NDArray[np.float32]
     words = np.bincount(np.searchsorted(inner, usual), minlength=len(inner) + 1) + 0.5
     gains = np.log((moves + 0.5) / len(moved)) - np.log(words / len(usual))
     means = np.bincount(bins, weights=away, minlength=len(inner) + 1) / np.maximum(moves, 1)
-    table = np.interp(step * np.arange(_STEPS), means, gains)
-    return table.astype(np.float32), step, same
+    return np.interp(step * np.arange(_STEPS), means, gains).astype(np.float32), step, same
 
 
 # How likely noisy vectors are for each word, from the stated density of the noise.
@@ -468,7 +460,6 @@ class VectorLikelihoods:
         return np.asarray(far >= metrics.REACH - _CUT)
 
     def _scores(self, noisy: Floats, words: Any, squares: Callable[..., Any]) -> Any:
-        """Return the scores of some words, over all parts of a mixture."""
         density = self._density
         if self._metric == "poincare":
             return -density.rate * _in_the_ball(noisy, density.centres[words])

@@ -54,7 +54,6 @@ class Calibration:
     epsilon: float
     """ε; a channel with it does not exceed the target."""
     target: str
-    """What was asked for."""
     figures: tuple[tuple[float, Estimate], ...]
     """ε and the figure, for each ε that was tried, in ascending order. The end of its one-sided
     interval, `unsafe`, must keep to the target."""
@@ -65,17 +64,15 @@ class Calibration:
 
     @property
     def figure(self) -> Estimate:
-        """The figure at this ε, with its error."""
         return next(figure for epsilon, figure in self.figures if epsilon == self.epsilon)
 
     @property
     def value(self) -> float:
-        """The figure at this ε."""
         return self.figure.value
 
     @property
     def curve(self) -> tuple[tuple[float, float], ...]:
-        """Each ε that was tried, and the figure."""
+        """Each ε that was tried, with its figure."""
         return tuple((epsilon, figure.value) for epsilon, figure in self.figures)
 
     @property
@@ -84,7 +81,6 @@ class Calibration:
         return tuple(figure.unsafe for _, figure in self.figures)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON."""
         return {
             "epsilon": self.epsilon,
             "target": self.target,
@@ -204,8 +200,7 @@ def calibrate(
 
     text, compared = target.text.format(bound=bound, **facts), partial(normalised, lexicon)
     found = searched(at, target, bound, text, compared, progress=progress)
-    exact = search.whole and found.epsilon in laws and found.figure.is_exact
-    return replace(found, exact=exact)
+    return replace(found, exact=search.whole and found.epsilon in laws and found.figure.is_exact)
 
 
 def searched(
@@ -217,8 +212,7 @@ def searched(
     **options: Any,
 ) -> Calibration:
     """Return the ε of a target, whose normalised figures are `compared`: see `search_epsilon`."""
-    met = partial(target.is_met, bound=bound)
-    epsilon, tried = search_epsilon(figure, met, text, **options)
+    epsilon, tried = search_epsilon(figure, partial(target.is_met, bound=bound), text, **options)
     return Calibration(
         epsilon=epsilon,
         target=text,
@@ -226,8 +220,6 @@ def searched(
         normalised=compared(epsilon),
     )
 
-
-# The figures of a channel that a search for ε asks for.
 
 SURE: Final = 1.6448536269514722
 """One-sided 95 % of a normal law, in standard deviations."""
@@ -267,7 +259,6 @@ class _Search:
         return seeded_rng(self._seed)
 
     def mean(self, channel: Channel, name: str, worst: float | None = None) -> Estimate:
-        """Return the mean of a statistic over the words, or that of the worst words."""
         batches = self._batches(channel, name)
         values, drawn = batches.mean(axis=0), len(batches) > 1
         if worst is not None:
@@ -370,8 +361,7 @@ def tail(values: Floats, worst: float, whole: bool, runs: int | None = None) -> 
     if whole:
         return Estimate.exact(value)
     further = SURE * math.sqrt(len(ordered) * worst * (1.0 - worst))
-    upper = min(len(ordered) - 1, place + math.ceil(further))
-    highest = float(ordered[upper])
+    highest = float(ordered[min(len(ordered) - 1, place + math.ceil(further))])
     return Estimate.one_sided(value, highest if runs is None else highest_share(highest, runs))
 
 
@@ -485,11 +475,9 @@ class LambdaChoice:
 
     @property
     def best(self) -> LambdaRow:
-        """The row of the best λ."""
         return next(row for row in self.rows if row.regularization == self.regularization)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the choice as plain values for JSON."""
         return {
             "lambda": self.regularization,
             "epsilon": self.best.epsilon,

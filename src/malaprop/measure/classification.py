@@ -317,12 +317,10 @@ class Classification:
 
     @property
     def about_runs(self) -> str:
-        """What the runs differ in."""
         draws = "one noise draw" if self.runs == 1 else f"{self.runs} noise draws"
         own = "with a random split" if self.runs == 1 else "each with a random split of its own"
         tested = len(self._splits[0].test)
-        sizes = f"{self.trained:,} texts to train on and {tested:,} to test on"
-        return f"{draws}, {own}: {sizes}"
+        return f"{draws}, {own}: {self.trained:,} texts to train on and {tested:,} to test on"
 
     @cached_property
     def majority(self) -> Estimate:
@@ -375,7 +373,6 @@ class Classification:
         return Scores({"clean": clean, "private": private}, by_texts)
 
     def _rights(self, split: Split, train: Ids, rows: Any, *tests: Any) -> list[float]:
-        """Return how often a model is right that was trained on some rows."""
         guesses = self._model.predictions(rows[train], self._classes[train], *tests)
         return [float(np.mean(each == self._classes[split.test])) for each in guesses]
 

@@ -35,18 +35,15 @@ class AttackFigure(Estimate):
 
     @property
     def recovers_words(self) -> bool:
-        """Whether the score is a share of words."""
         return self.measured == RecoveredWords.measured
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figure as plain values for JSON."""
         figure = {"score": self.value, "interval": list(self.interval), "over": self.over}
         figure |= {"spread": self.spread, "values": list(self.values)}
         return figure | {name: getattr(self, name) for name in (*_BOUNDS, "recovers_words")}
 
     @classmethod
     def of(cls, result: RecoveredWords | InferredLabels) -> "AttackFigure":
-        """Return the figure of an attack on words or on labels."""
         return cls(**vars(result.estimate), **{name: getattr(result, name) for name in _BOUNDS})
 
 
@@ -66,7 +63,6 @@ class Cell:
     """What was measured with one mechanism at one ε."""
 
     mechanism: Mapping[str, Any]
-    """The mechanism with its parameters."""
     kept: Estimate
     """The share of words that come out unchanged."""
     similarity: Estimate
@@ -80,21 +76,17 @@ class Cell:
     attacks: Mapping[str, AttackFigure]
     """How far each attack got."""
     seconds: float
-    """How long the measurement took."""
 
     @property
     def name(self) -> str:
-        """The name of the mechanism."""
         return str(self.mechanism["name"])
 
     @property
     def epsilon(self) -> float:
-        """The ε of the mechanism."""
         return float(self.mechanism["epsilon"])
 
     @property
     def title(self) -> str:
-        """Mechanism and ε in a few words."""
         return f"{self.name} at ε = {self.epsilon:g}"
 
     @property
@@ -109,7 +101,6 @@ class Cell:
         return max((*on_words, (NAIVE, self.kept)), key=lambda pair: pair[1].high)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cell as plain values for JSON."""
         figures = {
             name: plain_value(value) for name, value in vars(self).items() if name != "mechanism"
         }
@@ -160,7 +151,6 @@ class Utility:
     """What counts as useful, with its bounds."""
 
     name: str
-    """What it is, in a few words."""
     model: str
     """The model whose accuracy it is; empty for the similarity of texts."""
     floor: Estimate
@@ -174,7 +164,6 @@ class Utility:
         return value.value - self.floor.value > noise
 
     def of(self, cell: Cell) -> Estimate:
-        """Return the utility of a cell."""
         return cell.accuracy[self.model]["clean"] if self.model else cell.text_similarity
 
 
@@ -196,7 +185,6 @@ class Recommendation:
     """The most private setting that the sample cannot tell from the chosen one."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the recommendation as plain values for JSON."""
         return {
             "mechanism": None if self.cell is None else self.cell.name,
             "epsilon": None if self.cell is None else self.cell.epsilon,
@@ -306,9 +294,7 @@ class Evaluation:
     lexicon: Mapping[str, Any]
     """The name and the fingerprint of the lexicon."""
     policy: Mapping[str, Any]
-    """How texts are treated."""
     settings: Mapping[str, Any]
-    """What was asked for."""
     texts: Mapping[str, int]
     """How many texts were given, sampled, trained on and attacked, and how many words they have."""
     classes: int
@@ -316,7 +302,6 @@ class Evaluation:
     runs: str
     """What the runs of a classifier differ in; empty without labels."""
     notes: tuple[str, ...] = ()
-    """What the owner should know."""
     earlier: int = field(default=0, compare=False)
     """How many cells are those of an earlier run."""
 
@@ -327,12 +312,10 @@ class Evaluation:
 
     @cached_property
     def utility(self) -> Utility:
-        """What counts as useful."""
         return utility_of(self.bounds)
 
     @cached_property
     def recommendation(self) -> Recommendation:
-        """The setting to choose, and why."""
         return recommend(self.cells, self.bounds, self.most)
 
     @property
@@ -367,8 +350,7 @@ class Evaluation:
             if name and figure.value < self.most < figure.high:
                 margin, gap = figure.high - figure.value, self.most - figure.value
                 question = f"Whether {cell.title} keeps {name} at or under {self.most:g}"
-                enough = self._texts(margin, gap, "attacked")
-                lines.append(f"{question}: {enough} would decide it.")
+                lines.append(f"{question}: {self._texts(margin, gap, 'attacked')} would decide it.")
         return tuple(lines)
 
     def _enough(self, gap: float, *figures: Estimate) -> str:

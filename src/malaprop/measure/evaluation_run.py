@@ -68,7 +68,6 @@ class EvaluationSettings:
     attacks: tuple[str, ...] | None = None
     """Names of attacks; None for those on words that apply."""
     models: tuple[str, ...] = ("centroids", "ngrams")
-    """Names of classifiers."""
     most: float = 0.5
     """The share of words that no attack may recover more of."""
     model: Any = None
@@ -119,7 +118,6 @@ class EvaluationSettings:
         return replace(self, attacks=chosen, model=model), notes
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain values for JSON."""
         return {
             **vars(self),
             "attacks": list(self.attacks or ()),
@@ -289,7 +287,6 @@ class EvaluationSample:
         self._attacked = min(len(self._texts), enough + 1)
 
     def counts(self) -> dict[str, int]:
-        """Return how many texts are sampled, trained on and attacked, and their words."""
         return {
             "sampled": len(self._texts),
             "words": int(self._lengths.sum()),
@@ -313,7 +310,7 @@ class EvaluationSample:
         )
 
     def cell(self, mechanism: Mechanism, progress: Progress | None = None) -> Cell:
-        """Measure one mechanism."""
+        """Measure one setting: privatize the sample, train on it, attack it."""
         started = monotonic()
         lexicon = with_graph_if_needed(self._lexicon, mechanism)
         privatizer = Privatizer(lexicon, mechanism, rng=self._noise, **self._options)
@@ -387,8 +384,7 @@ class EvaluationSample:
 def _by_text(values: NDArray[Any], draws: WordDraws) -> Floats:
     """Return the sum of values of words in each text that has any."""
     lengths = draws.lengths[draws.lengths > 0]
-    starts = np.cumsum(lengths) - lengths
-    return np.add.reduceat(values.astype(np.float64), starts)
+    return np.add.reduceat(values.astype(np.float64), np.cumsum(lengths) - lengths)
 
 
 def _over_texts(
@@ -424,11 +420,9 @@ class Digest:
         """A number that the settings and the owner's key decide."""
 
     def add(self, *parts: Any) -> None:
-        """Add a text and its label."""
         self._digest.update(json.dumps(parts, sort_keys=True).encode() + b"\n")
 
     def name(self) -> str:
-        """Return the digest of all that was added."""
         return self._digest.hexdigest()
 
 
@@ -565,7 +559,6 @@ def _measure_missing(
     mechanisms: Sequence[Mechanism],
     listener: Listener | None,
 ) -> None:
-    """Measure what was not measured before: the bounds, and then cell by cell."""
     jobs = [each for each in (None, *mechanisms) if cache.get(each) is None]
     for place, job in enumerate(jobs):
         note = "floors and ceilings" if job is None else f"{job.name}, ε = {job.epsilon:g}"

@@ -45,7 +45,6 @@ class WordLaw:
 
     @property
     def expected_distance(self) -> float:
-        """The mean distance between the word and its replacement."""
         return float(self.probabilities @ self.distances)
 
     def most_likely(self, count: int) -> Ids:
@@ -141,6 +140,11 @@ def value_in(text: str, policy: Policy) -> Value | None:
 
     Raise a ParameterError if it holds several, or one that is drawn without a look at it.
     """
+    if policy.redraw or policy.shift_dates:
+        raise ParameterError(
+            "What a name or a date becomes by `redraw` or `shift_dates` depends on no word: leave "
+            "them out to explain a word or a value."
+        )
     epsilon, steps = policy.kind_epsilon, policy.steps
     if policy.kinds != "typed" or epsilon is None or not isinstance(steps, StepSizes):
         return None

@@ -147,8 +147,7 @@ def density(lexicon: MetricSpace) -> Density:
     two, own = nearest_words(space, 2), np.arange(len(lexicon))
     other = np.where(two[:, 0] == own, two[:, 1], two[:, 0])
     vectors = np.asarray(lexicon.vectors, dtype=np.float64)
-    nearest = np.linalg.norm(vectors - vectors[other], axis=1)
-    ordered = np.sort(nearest)
+    ordered = np.sort(np.linalg.norm(vectors - vectors[other], axis=1))
     apart = ordered[ordered > 0.0]
     return Density(
         largest=float(ordered[-1]),

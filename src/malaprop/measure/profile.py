@@ -44,7 +44,6 @@ class ContextFigure:
 
     epsilon: float
     kept: float
-    """The share of words that stay as they are."""
     alone: float
     """The share recovered word by word, by word frequencies of the web: the attack `bayes`."""
     context: float
@@ -52,12 +51,10 @@ class ContextFigure:
     upper: float
     """The upper end of the 95 % interval of `context`."""
     sample: str
-    """The public sample."""
     prior: str
     """Whose words and bigrams the observer knows, alone and with context alike."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values for JSON."""
         return {name: value for name, value in vars(self).items() if name != "upper"}
 
     def __str__(self) -> str:
@@ -116,8 +113,6 @@ def _stored() -> dict[str, Any]:
     return told
 
 
-# The figures of a page.
-
 TIMES = (0.5, 0.75, 1.0, 1.5, 2.0)
 """The ε of a curve, as multiples of the chosen one."""
 OCCURRENCES = (1, 2, 3, 5, 10)
@@ -169,7 +164,6 @@ class Profile:
 
     @property
     def chosen(self) -> ProfilePoint:
-        """The point of the curve at the chosen ε."""
         return next(point for point in self.curve if point.epsilon == self.epsilon)
 
     @property
@@ -209,8 +203,7 @@ def profile_of(
             values = statistics_of(channel, ids, name, _RUNS, noise)
             low, high = np.percentile(values, [5, 95]).tolist()
             bands[name] = Band(mean=float(np.mean(values)), low=low, high=high)
-        point = ProfilePoint(epsilon=epsilon, success=_success(channel, noise), **bands)
-        curve.append(point)
+        curve.append(ProfilePoint(epsilon=epsilon, success=_success(channel, noise), **bands))
         report(progress, len(curve), steps)
     kept = statistics_of(own, ids, "kept", _RUNS, noise)
     order = np.argsort(-kept, kind="stable")[:_LISTED]

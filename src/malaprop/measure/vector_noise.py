@@ -18,8 +18,6 @@ from malaprop.privacy.mechanism import FreeVectors, Mechanism, TakesVectors
 from malaprop.privacy.progress import Progress
 from malaprop.privacy.randomness import checked_rng, secure_rng, seeded_rng
 
-# What noise leaves of vectors, and what it hides, measured on public ones of the same kind.
-
 _PAIRS = 4096  # of vectors whose distances are compared
 _DRAWS = 2048  # released vectors that an observer looks up
 _CANDIDATES = 4096  # the most vectors in the observer's list
@@ -61,13 +59,12 @@ def sample_of(public: Any) -> Floats:
     return rows
 
 
-def typical_distance(public: Any) -> float:
-    """Return the median distance of two public vectors, over pairs drawn with a fixed seed.
+def typical_distance(rows: Floats) -> float:
+    """Return the median distance of two of some different rows, drawn with a fixed seed.
 
-    >>> typical_distance([[0.0, 0.0], [3.0, 4.0]])
+    >>> typical_distance(np.array([[0.0, 0.0], [3.0, 4.0]]))
     5.0
     """
-    rows = sample_of(public)
     first, second = _pairs(len(rows), np.random.Generator(np.random.PCG64(0)))
     return float(np.median(np.linalg.norm(rows[first] - rows[second], axis=1)))
 
@@ -84,8 +81,11 @@ def vector_figures(free: FreeVectors, public: Any, rng: Generator | None = None)
     >>> round(figures.correlation, 2), round(figures.inversion, 2)
     (1.0, 1.0)
     """
-    rng = secure_rng() if rng is None else checked_rng(rng)
-    rows = sample_of(public)
+    rng, rows = secure_rng() if rng is None else checked_rng(rng), sample_of(public)
+    return _figures(free, rows, typical_distance(rows), rng)
+
+
+def _figures(free: FreeVectors, rows: Floats, distance: float, rng: Generator) -> VectorFigures:
     r, least = _correlation(free, rows, rng)
     hits = _recovered(free, rows, rng)
     return VectorFigures(
@@ -94,7 +94,7 @@ def vector_figures(free: FreeVectors, public: Any, rng: Generator | None = None)
         inversion=hits / _DRAWS,
         most_inversion=float(clopper_pearson(hits, _DRAWS, _SURE)[1]),
         candidates=len(rows),
-        distance=typical_distance(rows),
+        distance=distance,
     )
 
 
@@ -151,7 +151,6 @@ class NoiseAndScale:
     noise: float
     """The root mean square length of the noise."""
     distance: float
-    """The typical distance of two vectors."""
     source: str
     """Where the typical distance comes from: `stated`, or `public sample`."""
     told_apart: float
@@ -163,12 +162,10 @@ class NoiseAndScale:
 
     @property
     def ratio(self) -> float:
-        """How many times as long as the typical distance the noise is."""
         return self.noise / self.distance
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to say of an ε at which nothing is left, or nothing is protected."""
         drowned, why = self.ratio > _MUCH, ""
         clear = NormalDist().inv_cdf(min(self.told_apart, 1.0 - 1e-16)) > _CLEAR
         found, measured = "nearly every vector", self.figures
@@ -194,7 +191,6 @@ class NoiseAndScale:
         return tuple(warnings)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain values for JSON."""
         return {
             "noise_length": self.noise,
             "typical_distance": self.distance,
@@ -278,6 +274,7 @@ def calibrate_vectors(
     make = mechanism_at(mechanism)
     target, bound = check_vector_target(make(1.0), correlation=correlation, inversion=inversion)
     rows, rng = sample_of(vectors), checked_rng(rng) if rng else secure_rng()
+    distance = typical_distance(rows)
     # The same noise at each ε, only longer or shorter: the curve is smooth, and an unlucky draw
     # does not get another chance at each step of the search. Nothing private rests on it.
     seed = int(rng.integers(2**63))
@@ -285,7 +282,7 @@ def calibrate_vectors(
     def figure(epsilon: float) -> Estimate:
         made: Any = make(epsilon)
         free = made.for_vectors(rows.shape[1], public=rows)
-        figures = vector_figures(free, rows, seeded_rng(seed))
+        figures = _figures(free, rows, distance, seeded_rng(seed))
         if target.name == "inversion":
             return Estimate.one_sided(figures.inversion, figures.most_inversion)
         if math.isnan(figures.correlation):
@@ -295,12 +292,11 @@ def calibrate_vectors(
             )
         return Estimate.one_sided(figures.correlation, figures.least_correlation)
 
-    distance, text = typical_distance(rows), target.text.format(bound=bound, candidates=len(rows))
     return searched(
         figure,
         target,
         bound,
-        text,
+        target.text.format(bound=bound, candidates=len(rows)),
         lambda epsilon: {
             "epsilon_times_median_distance": epsilon * distance,
             "median_distance": distance,

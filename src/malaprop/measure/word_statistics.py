@@ -76,7 +76,6 @@ class Similarity:
         return np.asarray(np.einsum("ij,ij->i", self._units[ids], means))
 
     def between(self, ids: Ids, others: Ids) -> Floats:
-        """Return the similarity of each word with the word at the same place of `others`."""
         return np.asarray(np.einsum("ij,ij->i", self._units[ids], self._units[others]))
 
     def of_texts(self, ids: Ids, others: Ids, lengths: Ids) -> Floats:
@@ -98,7 +97,6 @@ class Similarity:
         return np.asarray(dots / np.where(norms > 0.0, norms, 1.0))
 
     def to_some(self, word: int, others: Ids) -> Floats:
-        """Return the similarity of a word with some words."""
         return np.asarray(self._units[others] @ self._units[word])
 
 
@@ -119,8 +117,6 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class _Words:
-    """Some words of a lexicon, and how similar words are."""
-
     space: MetricSpace
     ids: Ids
     similarity: Similarity
@@ -173,7 +169,6 @@ class Statistic:
 
     name: str
     title: str
-    """What it is, in a few words."""
     exact: Callable[[Rows], Floats] | None
     """Computes it from rows of a law; None for K_w, which takes all rows: see `law_batches`."""
     sampled: Callable[[Draws], Floats]
@@ -188,7 +183,6 @@ class Statistic:
     """The only metric in which it says anything; it is left out with others."""
 
     def of_draws(self, draws: Draws) -> Floats:
-        """Estimate the statistic from draws."""
         values = self.sampled(draws)
         return np.asarray(values.mean(axis=1)) if self.mean else values
 
@@ -539,8 +533,6 @@ def _inside(means: Floats, draws: Any, factor: float) -> Floats:
     return np.asarray(1.0 - np.maximum(0.0, np.maximum(below, above)))
 
 
-# Statistics of a channel, word by word.
-
 _GROUPS: Final = 8  # of runs, whose differences tell the error of draws
 _ERROR_WORDS: Final = 512  # that tell it for more words, too: it is no smaller for fewer words
 _TABLE_CELLS: Final = 1 << 21  # rows of a law, or draws, that are held at a time
@@ -568,7 +560,6 @@ class Summary:
 
     @property
     def mean(self) -> float:
-        """The mean over words."""
         return self.estimate.value
 
     @property
@@ -577,7 +568,6 @@ class Summary:
         return self.estimate.interval
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain values for JSON."""
         facts = vars(self).copy()
         title, _ = facts.pop("title"), facts.pop("estimate")
         mean = {"title": title, "mean": self.mean, "interval": list(self.interval)}
@@ -647,7 +637,6 @@ class WordStatistics:
         return summaries
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summaries and all values for JSON."""
         return {
             "exact": self.exact,
             "runs": self.runs,

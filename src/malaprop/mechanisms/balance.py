@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,13 +27,14 @@ import numpy as np
 from malaprop.lexicon.graph import SMALL
 from malaprop.lexicon.tables import BalanceTable, Tables, balance_is_verified
 from malaprop.privacy.arrays import Floats, Ids, blocks, distinct
-from malaprop.privacy.errors import LexiconError
+from malaprop.privacy.errors import LexiconError, ParameterError
 from malaprop.privacy.guarantee import proved
 from malaprop.privacy.law import NOTHING, Law, Worst, normalised, rounding
 from malaprop.privacy.progress import Progress, in_threads, report
 from malaprop.privacy.word_graph import AT_ONCE, WordGraph
 
 _ROUNDS = 60  # the most rounds of conjugate gradients; 10 to 20 are usual
+_ENOUGH = 20
 _UPDATES = 12  # rounds of the Richardson-Lucy rule
 _FLOOR = 2.0**-16  # smaller weights become 0: such words are never drawn, nor denormal
 _HALVINGS = 50
@@ -131,16 +132,19 @@ def _steepest(graph: WordGraph, low: Floats, high: Floats) -> float:
     return float(max(rise.max(initial=0.0), across))
 
 
-def solve(kernel: Kernel, exponent: float, start: Floats, tolerance: float) -> Floats | None:
-    """Return ν > 0 with Kν = 1, by conjugate gradients; None if there is none.
+def solve(
+    kernel: Kernel, exponent: float, start: Floats, tolerance: float, enough: int = _ROUNDS
+) -> tuple[Floats, bool]:
+    """Return ν with Kν = 1, by conjugate gradients, and whether ν > 0.
 
-    The result need not be exact: it is checked later.
+    The result need not be exact: it is checked later. After `enough` rounds, words of no weight
+    mean that there is no ν > 0.
     """
     product = kernel(exponent, False)
     weights, left = start.copy(), 1.0 - product(start)
     towards, size = left.copy(), float(left @ left)
-    for _ in range(_ROUNDS):
-        if np.abs(left).max() <= tolerance:
+    for done in range(_ROUNDS):
+        if np.abs(left).max() <= tolerance or (done >= enough and weights.min() < _FLOOR):
             break
         image = product(towards)
         bend = float(towards @ image)
@@ -150,7 +154,7 @@ def solve(kernel: Kernel, exponent: float, start: Floats, tolerance: float) -> F
         left -= size / bend * image
         size, before = float(left @ left), size
         towards = left + size / before * towards
-    return weights if (weights >= _FLOOR).all() else None
+    return weights, bool((weights >= _FLOOR).all())
 
 
 def approach(kernel: Kernel, exponent: float, start: Floats) -> Floats:
@@ -214,16 +218,11 @@ def even_scale(graph: WordGraph, masses: Floats, slope: float) -> Floats:
         if np.array_equal(wider, highest):
             break
         highest = wider
-    lowest = highest.max() - slope * graph.reach
-    return np.asarray(np.exp(-np.maximum(highest, lowest)))
+    return np.asarray(np.exp(-np.maximum(highest, highest.max() - slope * graph.reach)))
 
 
 def plain(
-    graph: WordGraph,
-    epsilon: float,
-    masses_at: Callable[[float], Floats],
-    *,
-    at_least: float = 0.0,
+    graph: WordGraph, epsilon: float, masses_at: Callable[[float], Floats], *, at_least: float = 0.0
 ) -> Balance:
     """Return the law of ν = 1 with the largest t whose loss is at most ε; t = ε/2 always is.
 
@@ -315,6 +314,8 @@ _STEP = 2.0**-16
 _EXACT = 1e-13  # of a small lexicon's masses
 _FINE = 5e-6  # of a large one's: float32 cannot do much better
 _MARGIN = 1e-4  # by which t is below ε, for what rounding ν leaves of unevenness;
+_SERVED = 1 / 1.06  # of an ε that a balance is for: those of a grid lie at most 5 % apart
+_LEAST, _GREATEST = 0.1, 50.0  # ε to balance for
 _SLOPE = 0.04  # and by which share of ε where there is no balance, for ln a to change
 
 
@@ -348,8 +349,8 @@ def _solve_small(graph: WordGraph, epsilon: float) -> Balance:
     kernel = dense_kernel(distances)
     exponent = epsilon * (1.0 - 1e-9)  # below ε by more than rounding can make the loss exceed t
     start = np.full(graph.size, 0.5)
-    weights = solve(kernel, exponent, start, _EXACT)
-    if weights is None:
+    weights, positive = solve(kernel, exponent, start, _EXACT)
+    if not positive:
         exponent *= 1.0 - _SLOPE
         weights = approach(kernel, exponent, start)
     solved = balance(graph, kernel, epsilon, exponent, weights)
@@ -401,19 +402,61 @@ def balance_in(table: BalanceTable, graph: WordGraph, row: int) -> Balance:
     return spread(graph, even, float(note["epsilon"])) if note["spread"] else even
 
 
+def serves(table: BalanceTable, law: Balance, epsilon: float) -> bool:
+    """Tell whether a law of a table is about as good as one that is balanced for this very ε.
+
+    Tables of many words have none, and so have grids below their first ε.
+    """
+    near = [each["epsilon"] for each in table.laws if _SERVED * epsilon <= each["epsilon"]]
+    above = not table.laws or epsilon < grid()[0] or law.exponent >= _SERVED * epsilon
+    return above or min(near, default=math.inf) <= epsilon
+
+
+def missing_balances(
+    table: BalanceTable | None, size: int, epsilons: Sequence[float] | None = None
+) -> list[float]:
+    """Return the ε, by default those of the grid, for which a table has no balance of its own.
+
+    A shipped table lacks none: its ε lie close together, and with others it would not be verified.
+    """
+    wanted = sorted(set(map(float, grid() if epsilons is None else epsilons)))
+    for epsilon in wanted:
+        if not _LEAST <= epsilon <= _GREATEST:
+            raise ParameterError(
+                f"The 'epsilon' of a balance must be from {_LEAST} to {_GREATEST:g}: beyond that "
+                f"balanced needs none. Got {epsilon!r}."
+            )
+    if size > LARGE:
+        if epsilons is not None:
+            raise ParameterError(
+                f"A lexicon of more than {LARGE:,} words has no balances, so there is none for "
+                "one `epsilon`: leave it out."
+            )
+        return []
+    if table is not None and balance_is_verified(table):
+        return []
+    known = [] if table is None else [law["epsilon"] for law in table.laws]
+    return [epsilon for epsilon in wanted if epsilon not in known]
+
+
 def build_table(
     graph: WordGraph,
     fingerprint: str,
-    epsilons: Floats | None = None,
+    epsilons: Sequence[float] | Floats | None = None,
     progress: Progress | None = None,
+    *,
+    known: BalanceTable | None = None,
 ) -> BalanceTable:
-    """Solve for the balances of a graph; count levels only where all distances would not fit."""
+    """Solve for the balances of a graph; count levels only where all distances would not fit.
+
+    They are added to those of a table that is `known`.
+    """
     if not graph.unit:
         raise LexiconError(
             "Balances are found for graphs whose weights are multiples of 1/8 with distances up "
             "to 255 of their unit: choose such weights, or a cutoff."
         )
-    wanted = grid() if epsilons is None else epsilons
+    wanted = np.unique(grid() if epsilons is None else np.asarray(epsilons, dtype=np.float64))
     passes = 1 if graph.size > LARGE else 2 + len(wanted)
 
     def done(passed: int, words: int) -> None:
@@ -436,12 +479,25 @@ def build_table(
         )
     shape = (len(laws), graph.size)
     weights = [np.rint(law.weights / _STEP) for _, law in sorted(laws.items())]
-    return BalanceTable(
+    table = BalanceTable(
         fingerprint=fingerprint,
         laws=tuple(notes),
         weights=np.array(weights).astype(np.uint16).reshape(shape),
         masses=np.array(masses).astype(np.uint16).reshape(shape),
         counts=counts.astype(np.uint16 if graph.size < 1 << 16 else np.uint32),
+    )
+    return table if known is None else _joined(known, table)
+
+
+def _joined(known: BalanceTable, added: BalanceTable) -> BalanceTable:
+    """Return the laws of two tables of one graph, none of which is in both."""
+    laws = (*known.laws, *added.laws)
+    order = sorted(range(len(laws)), key=lambda row: float(laws[row]["epsilon"]))
+    return replace(
+        added,
+        laws=tuple(laws[row] for row in order),
+        weights=np.concatenate([known.weights, added.weights])[order],
+        masses=np.concatenate([known.masses, added.masses])[order],
     )
 
 
@@ -449,16 +505,28 @@ def _solve_all(
     graph: WordGraph, epsilons: Floats, done: Callable[[int, int], None]
 ) -> dict[float, Balance]:
     """Return the balance of each ε, found from the largest down: there ν is nearly 1."""
-    kernel = byte_kernel(graph, lambda words, _: done(1, words))
+    all_levels = byte_kernel(graph, lambda words, _: done(1, words))
     laws: dict[float, Balance] = {}
-    weights, solvable = np.full(graph.size, 1.0), True
+    weights, solvable, products = np.full(graph.size, 1.0), True, 0
+
+    def kernel(exponent: float, exact: bool) -> Product:
+        product = all_levels(exponent, exact)
+
+        def counted(x: Floats) -> Floats:
+            nonlocal products
+            products += 1  # how many it takes is not known beforehand
+            done(2 + len(laws), graph.size * products // (products + _ENOUGH))
+            return product(x)
+
+        return counted
+
     for epsilon in epsilons[::-1].tolist():
-        exponent = epsilon - _MARGIN
-        exact = solve(kernel, exponent, weights, _FINE) if solvable else None
-        solvable = exact is not None  # without a balance at one t there is none at smaller ones
-        if exact is None:
+        exponent, products = epsilon - _MARGIN, 0
+        if solvable:  # without a balance at one t there is none at smaller ones
+            weights, solvable = solve(kernel, exponent, weights, _FINE, _ENOUGH)
+        if not solvable:
             exponent *= 1.0 - _SLOPE
-        weights = approach(kernel, exponent, weights) if exact is None else exact
+            weights = approach(kernel, exponent, weights)
         rounded = np.minimum(np.rint(weights / _STEP), 65535.0) * _STEP
         laws[epsilon] = balance(graph, kernel, epsilon, exponent, rounded)
         done(2 + len(laws), 0)
@@ -481,8 +549,7 @@ def worst_edge(
     size = len(law.space)
     log_a, log_b, proved = np.empty(size), np.empty(size), balance.exponent > 0.0
     for done, block in enumerate(steps := blocks(size, row_cells=size), 1):
-        ids = np.arange(size)[block]
-        log_a[block], log_b[block], formed = _form(law, graph, balance, ids)
+        log_a[block], log_b[block], formed = _form(law, graph, balance, np.arange(size)[block])
         proved = proved and formed
         report(progress, done, len(steps))
     here, there = graph.edges.T

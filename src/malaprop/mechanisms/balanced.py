@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from malaprop.lexicon.graph import GraphOptions
 from malaprop.lexicon.tables import tables_of
-from malaprop.mechanisms.balance import Balance, find_balance, sampled_words, worst_edge
+from malaprop.mechanisms.balance import (
+    LARGE,
+    Balance,
+    find_balance,
+    sampled_words,
+    serves,
+    worst_edge,
+)
 from malaprop.privacy import lazy_rows
 from malaprop.privacy.arrays import Floats, Ids, Keys
 from malaprop.privacy.channel import LawChannel
@@ -34,8 +41,6 @@ _FEW = 100  # one output after another if there are fewer
 @proved("docs/proofs/balanced.md")
 @dataclass(frozen=True, eq=False)
 class BalancedLaw(Law):
-    """The law of a balance on the word graph of a lexicon."""
-
     balance: Balance
 
     @cached_property
@@ -45,7 +50,6 @@ class BalancedLaw(Law):
 
     @cached_property
     def graph(self) -> WordGraph:
-        """The lexicon's word graph."""
         return word_graph_of(self.space)
 
     @property
@@ -107,8 +111,7 @@ class BalancedLaw(Law):
                 yield np.asarray(drawn + np.log(near_share * self._kernel(keys) + rest))
                 continue
             if self.graph.unit:
-                slope = -self.balance.exponent * self.graph.unit
-                logs = np.multiply(keys, slope, dtype=np.float64)
+                logs = np.multiply(keys, -self.balance.exponent * self.graph.unit, dtype=np.float64)
             else:
                 logs = np.asarray(-self.balance.exponent * self.space.lengths(keys))
             logs -= np.log(masses)  # in place: such arrays are large
@@ -329,15 +332,23 @@ class Balanced(Mechanism, name="balanced"):
             numerics=law_numerics(lexicon, spread, resting=len(law.pool[0])),
             public=(*PUBLIC, "the word graph", how),
         )
-        return LawChannel(law, guarantee, hint=_hint(lexicon, balance))
+        return LawChannel(law, guarantee, hint=_hint(lexicon, balance, float(self.epsilon)))
 
 
-def _hint(lexicon: MetricSpace, balance: Balance) -> str:
+def _hint(lexicon: MetricSpace, balance: Balance, epsilon: float) -> str:
     """Say what would keep more of the text at the same ε; empty if nothing would."""
-    if balance.masses is not None:
+    table = tables_of(lexicon).balances
+    if balance.masses is not None and (table is None or serves(table, balance, epsilon)):
         return ""
     usual = word_graph_of(lexicon).made == GraphOptions().to_dict()
     name = getattr(lexicon, "name" if usual else "opened_as", "")
     saved = "" if usual or name else "save it by lexicon.save(FOLDER), and "
-    command = f"malaprop lexicon graph {name or ('FOLDER' if saved else 'NAME')}"
-    return f"the exponent is ε/2; for up to twice that, {saved}run  {command}"
+    name = name or ("FOLDER" if saved else "NAME")
+    command = f"malaprop lexicon graph {name}"
+    if len(lexicon) <= LARGE:
+        command = f"malaprop lexicon graph {name} --epsilon {epsilon!r}"
+    if balance.masses is None:
+        lost = "the lexicon has no balance, so the exponent is ε/2, and far fewer words stay than"
+        return f"{lost} could at this ε: {saved}run  {command}  for up to twice the exponent"
+    lost = f"the lexicon has no balance for ε = {epsilon:g}, so the exponent is"
+    return f"{lost} {balance.exponent:.3g}: {saved}run  {command}  for about {epsilon:g}"

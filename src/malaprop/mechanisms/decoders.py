@@ -6,7 +6,7 @@ and the word has the same guarantee as the vector.
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -18,7 +18,7 @@ from malaprop.privacy.arrays import Floats, Ids, Reals, checked_vectors
 from malaprop.privacy.channel import Decoder, VectorChannel
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import Guarantee, Neighbourhoods, proved
-from malaprop.privacy.mechanism import FreeVectors, Mechanism, bound_to_vectors
+from malaprop.privacy.mechanism import FreeVectors, Mechanism, bound_to_vectors, option
 from malaprop.privacy.metrics import MetricSpace, require_ball, require_euclidean
 from malaprop.privacy.noise import Noise
 
@@ -95,9 +95,7 @@ Bound = tuple[Noise, Guarantee, Neighbourhoods | None]
 class VectorMechanism(Mechanism):
     """A mechanism that adds noise to vectors, and decodes noisy vectors if words are wanted."""
 
-    decoder: str | Decoding = field(
-        default="nearest", metadata={"help": "from vector to word: nearest, vickrey or rank"}
-    )
+    decoder: str | Decoding = option("nearest", "from vector to word: nearest, vickrey or rank")
 
     words_only: ClassVar[str] = "its noise depends on the word"
     """Why the mechanism takes no vectors without a lexicon, if it does not."""
@@ -114,7 +112,6 @@ class VectorMechanism(Mechanism):
         return VectorChannel(lexicon, guarantee, noise, decoder, neighbourhoods=groups)
 
     def _check(self, lexicon: MetricSpace) -> None:
-        """Refuse a lexicon of another metric than the noise is for."""
         (require_ball if self.needs else require_euclidean)(lexicon, self)
 
     def for_vectors(self, columns: int, public: Any = None) -> FreeVectors:
@@ -143,7 +140,6 @@ class VectorMechanism(Mechanism):
         return self.for_vectors(array.shape[1], public).release(array, rng)
 
     def decoder_on(self, lexicon: MetricSpace) -> Decoder:
-        """Return the decoder for a lexicon."""
         return as_decoding(self.decoder).on(lexicon, self.epsilon)
 
     def _for_words(self, lexicon: MetricSpace) -> Bound:
@@ -165,8 +161,6 @@ class VectorMechanism(Mechanism):
 @proved("docs/proofs/laplace.md")
 @dataclass(frozen=True, eq=False)
 class NearestDecoder(Decoder):
-    """The nearest word to each noisy vector."""
-
     search: NearestSearch
 
     def decode(self, vectors: Floats, rng: Generator) -> Ids:

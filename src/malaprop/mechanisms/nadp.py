@@ -28,9 +28,7 @@ class NeighbourGraph:
     points: NDArray[np.float32]
     """The distinct vectors, in the order of their first words."""
     place: Ids
-    """The point of each word."""
     nearest: Ids
-    """The nearest other point of each point."""
     edges: Ids
     """The pairs of points that are joined: (edges, 2)."""
     scope: str = "component"
@@ -74,7 +72,6 @@ class NeighbourGraph:
 
     @property
     def isolated(self) -> NDArray[np.bool_]:
-        """Whether a point is joined to no other."""
         return np.asarray(np.bincount(self.edges.ravel(), minlength=len(self.points)) == 0)
 
     def attached(self) -> "NeighbourGraph":
@@ -85,7 +82,6 @@ class NeighbourGraph:
 
     @cached_property
     def _components(self) -> Ids:
-        """The number of the connected component that each point is in."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 

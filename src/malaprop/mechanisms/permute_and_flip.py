@@ -56,8 +56,6 @@ class PermuteAndFlip(Mechanism, name="permute-and-flip"):
 @proved("docs/proofs/permute-and-flip.md")
 @dataclass(frozen=True, eq=False)
 class PermuteAndFlipLaw(PeakedLaw):
-    """Permute-and-flip's law on the words of a lexicon."""
-
     exponent: float
 
     def __post_init__(self) -> None:

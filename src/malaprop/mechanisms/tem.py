@@ -74,7 +74,6 @@ class TruncatedExponential(PeakedLaw):
         return measured if many.all() else lazy_rows.merged(listed.of_rows(~many), measured, many)
 
     def _measured(self, ids: Ids) -> lazy_rows.NearWords:
-        """Return near words, computed from the distances of all words."""
         return lazy_rows.nearest_by_key(self.space.keys(ids), self._fall, tries=_TRIES)
 
     @cached_property

@@ -186,8 +186,7 @@ def _octave(row: Floats, start: Floats, step: Floats) -> Floats:
     _multiply_on(fine[:_STEPS], step)
     _multiply_on(coarse, fine[_STEPS - 1] * step)
     np.multiply(fine[:_STEPS], row, out=fine[_STEPS:])
-    products = (coarse @ fine.T).reshape(_STEPS, 2, _STEPS)
-    return np.asarray(products.swapaxes(0, 1).reshape(2, -1))
+    return np.asarray((coarse @ fine.T).reshape(_STEPS, 2, _STEPS).swapaxes(0, 1).reshape(2, -1))
 
 
 def _sums_above(row: Floats, first: float) -> Floats:
@@ -207,7 +206,6 @@ def _sums_above(row: Floats, first: float) -> Floats:
 
 
 def _multiply_on(rows: Floats, ratio: Floats) -> None:
-    """Set each row to the one before it times the ratio."""
     for k in range(1, len(rows)):
         np.multiply(rows[k - 1], ratio, out=rows[k])
 

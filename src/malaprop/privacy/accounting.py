@@ -107,12 +107,11 @@ def compose(guarantees: Sequence[Guarantee]) -> Guarantee:
     for void in (g for g in guarantees if g.kind is Kind.NONE):
         return void
     _require_alike(guarantees)
-    public_facts = dict.fromkeys(fact for g in guarantees for fact in g.public)
     together = replace(
         guarantees[0],
         delta=math.fsum(g.delta for g in guarantees),
         equivalents=(),
-        public=tuple(public_facts),
+        public=tuple(dict.fromkeys(fact for g in guarantees for fact in g.public)),
         numerics="; ".join(dict.fromkeys(g.numerics for g in guarantees if g.numerics)),
     )
     kinds = {g.kind for g in guarantees}
@@ -148,7 +147,9 @@ def _require_alike(guarantees: Sequence[Guarantee]) -> None:
                 f"Releases compose only if their guarantees have the same '{name}'. Got "
                 f"{' and '.join(sorted({repr(getattr(g, name)) for g in guarantees}))}."
             )
-    counted = {tuple((k.name, k.step, k.drawn_anew) for k in g.kinds) for g in guarantees}
+    counted = {
+        tuple((k.name, k.step, k.drawn_anew, k.together) for k in g.kinds) for g in guarantees
+    }
     if len(counted) > 1:
         raise ParameterError(
             "Releases compose only if their guarantees have the same kinds, with the same steps."

@@ -91,8 +91,7 @@ def order_of(numbers: Ids, bound: int) -> Ids:
 
 def ranges(first: Ids, counts: Ids) -> Ids:
     """Return counts[0] numbers from first[0] on, then counts[1] from first[1] on, and so on."""
-    ends = counts.cumsum()
-    steps = (first - ends + counts).repeat(counts)
+    steps = (first - counts.cumsum() + counts).repeat(counts)
     return np.asarray(np.arange(len(steps)) + steps)
 
 

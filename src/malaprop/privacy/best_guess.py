@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from malaprop.privacy.arrays import Floats, Ids, blocks
 from malaprop.privacy.channel import Channel, LawChannel
 from malaprop.privacy.errors import LexiconError, MalapropError
-from malaprop.privacy.estimate import draw_often, even_sample, sample, shares_noise
+from malaprop.privacy.estimate import Estimate, draw_often, even_sample, sample, shares_noise
 from malaprop.privacy.law import Law
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.progress import Progress, each_in_threads, report, stage
@@ -70,7 +70,6 @@ class PosteriorCache:
                 yield weights[first : first + count]
 
     def at(self, outputs: Ids) -> Floats:
-        """Return the columns of some outputs together."""
         return np.concatenate(list(self.parts(outputs)))
 
     def staying(self, progress: Progress | None = None) -> Floats:
@@ -347,8 +346,7 @@ def nearby_chances(channel: Channel, outputs: Ids, rng: Generator) -> Floats:
         prospects.append(hopes[row, column])
     first = np.argsort(-np.concatenate(prospects), kind="stable")[: _CELLS // size]
     best, compared = np.concatenate(stay), np.concatenate(places)[first]
-    seen = outputs[compared][:, None]
-    chances = np.exp(log_chances(channel, np.concatenate(words)[first], seen))
+    chances = np.exp(log_chances(channel, np.concatenate(words)[first], outputs[compared][:, None]))
     np.maximum.at(best, compared, chances[:, 0])
     return best
 
@@ -399,22 +397,26 @@ _WEIGHED: Final = 2  # columns that are weighed at once, in a processor's cache
 _SMALL: Final = 1_000  # words up to which all outputs count, and the share is exact
 
 
-@dataclass(frozen=True)
-class BestGuess:
+class BestGuess(Estimate):
     """The share of single words that an observer without context guesses right.
 
-    >>> print(BestGuess(0.342)), print(BestGuess(0.342, at_least=True))
+    >>> print(BestGuess.exact(0.342)), print(replace(BestGuess.exact(0.342), bound="at least"))
     about 34%
     at least 34%
     (None, None)
     """
 
-    share: float
-    at_least: bool = False
-    """Whether the share is that of a guess that a better observer may exceed."""
+    @property
+    def share(self) -> float:
+        return self.value
 
-    def __str__(self) -> str:
-        return f"{'at least' if self.at_least else 'about'} {self.share:.0%}"
+    @property
+    def at_least(self) -> bool:
+        """Whether the share is that of a guess that a better observer may exceed."""
+        return self.bound == "at least"
+
+    def __format__(self, spec: str) -> str:
+        return f"{self.bound or 'about'} {self.share:{spec or '.0%'}}"
 
 
 def best_guess_of(channel: Channel, kept: float = 0.0) -> BestGuess:
@@ -432,14 +434,20 @@ def best_guess_of(channel: Channel, kept: float = 0.0) -> BestGuess:
     if isinstance(channel, LawChannel):
         if size <= _SMALL:
             law = np.exp(channel.log_probabilities(np.arange(size)))
-            return BestGuess(min(1.0, float(law.max(axis=0).sum()) / size))
+            return BestGuess.exact(min(1.0, float(law.max(axis=0).sum()) / size))
         largest = largest_posteriors(channel, np.full(size, 1.0 / size), _SAMPLES, rng)
         if largest is not None:
-            return BestGuess(max(kept, float(largest.mean())))
+            return _no_less(kept, BestGuess.of_sample(largest, rng, over="outputs"))
         if channel.law.outputs_are_best_guesses:
-            return BestGuess(max(kept, float(channel.law.staying(sample(size)).mean())))
+            stays = channel.law.staying(sample(size))
+            return _no_less(kept, BestGuess.of_sample(stays, rng, over="words"))
     chances = nearby_chances(channel, sample(size), rng)
-    return BestGuess(max(kept, float(chances.mean())), at_least=True)
+    achieved = BestGuess.of_sample(chances, rng, over="outputs")
+    return replace(_no_less(kept, achieved), bound="at least")
+
+
+def _no_less(kept: float, guess: BestGuess) -> BestGuess:
+    return replace(guess, value=max(kept, guess.value), high=max(kept, guess.high))
 
 
 def largest_posteriors(
@@ -601,7 +609,6 @@ def _log_odds(share: float) -> float:
 
 
 def _stay(law: Law, ids: Ids, progress: Progress | None = None) -> Floats:
-    """Return Pr[w | w] of each word."""
     chances, steps = np.empty(len(ids)), blocks(len(ids), row_cells=len(law.space))
     for done, block in enumerate(steps, 1):
         chances[block] = law.staying(ids[block])

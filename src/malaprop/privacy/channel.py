@@ -42,7 +42,6 @@ class Channel(ABC):
     """A mechanism bound to a lexicon: word ids in, word ids out."""
 
     lexicon: MetricSpace
-    """The lexicon that the channel is bound to."""
     guarantee: Guarantee
     """What the channel promises for one word."""
     neighbourhoods: Neighbourhoods | None = field(default=None, kw_only=True)
@@ -185,7 +184,6 @@ class VectorChannel(Channel, Generic[NoiseT]):
     """
 
     noise: NoiseT
-    """The noise that is added to vectors."""
     decoder: Decoder
     """How noisy vectors become words."""
 
@@ -238,9 +236,7 @@ class PathChannel:
     unit: str
     """What a step is, in words."""
     law: PathLaw
-    """The probability of each replacement, for each point."""
     guarantee: Guarantee
-    """What the channel promises for one value."""
 
     def __init__(
         self, path: Path, epsilon: float, unit: str, *, law: PathLaw | None = None
@@ -272,13 +268,10 @@ class PathChannel:
 
     @property
     def drawn_by(self) -> tuple[object, ...]:
-        """What determines the law: if it differs between two channels, so does the law."""
         return self.path.digest, self.law.rate, self.unit
 
     def substitute(self, ids: Any, rng: Generator) -> Ids:
-        """Return a private point for each of `ids`, each drawn independently."""
         return self.law.draw(self.path.checked(ids), begin_call(rng))
 
     def log_probabilities(self, ids: Any) -> Floats:
-        """Return ln Pr[y | x] for each point x of `ids` and each point y: (len(ids), points)."""
         return self.law.log_probabilities(ids)

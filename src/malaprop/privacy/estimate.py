@@ -47,7 +47,6 @@ class Estimate:
 
     @classmethod
     def exact(cls, value: float) -> Self:
-        """Return a figure without an error."""
         return cls(value=value, low=value, high=value)
 
     @classmethod
@@ -126,7 +125,6 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Both ends of the interval."""
         return self.low, self.high
 
     @property
@@ -144,7 +142,6 @@ class Estimate:
         return replace(self, low=max(least, self.low), high=min(most, self.high))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figure as plain values for JSON."""
         return {
             "value": self.value,
             "spread": self.spread,
@@ -171,8 +168,7 @@ def spread_of(values: Sequence[float]) -> float:
     (0.0, 0.0)
     """
     # Not by numpy alone: the mean of equal numbers may be rounded to another one.
-    alike = len(values) < 2 or min(values) == max(values)
-    return 0.0 if alike else float(np.std(values, ddof=1))
+    return 0.0 if len(values) < 2 or min(values) == max(values) else float(np.std(values, ddof=1))
 
 
 # Which words of a lexicon a figure is computed for.
@@ -318,9 +314,7 @@ def chance_margin(parts: Iterable[Error], level: float = LEVEL) -> float:
     error, freedom = joint_error(parts)
     if not error:
         return 0.0
-    if freedom is None:
-        return math.inf
-    return float(stdtrit(freedom, (1.0 + level) / 2.0)) * error
+    return math.inf if freedom is None else float(stdtrit(freedom, (1.0 + level) / 2.0)) * error
 
 
 # The ε at which a figure meets a target.

@@ -88,8 +88,7 @@ def deltas_of_pairs(density: GaussianDensity, covers: Floats) -> Iterator[tuple[
         for k in np.flatnonzero(~same).tolist():
             yield _delta_of(density, covers, float(distances[k]), i, int(others[k]))
         for epsilon in np.unique(covers[i, others[same]]):
-            here = same & (covers[i, others] == epsilon)
-            k = int(np.where(here, distances, -1.0).argmax())
+            k = int(np.where(same & (covers[i, others] == epsilon), distances, -1.0).argmax())
             key, pair = (sigmas[i], epsilon), (float(distances[k]), i, int(others[k]))
             farthest[key] = max(farthest.get(key, pair), pair)
     for pair in farthest.values():
@@ -215,8 +214,7 @@ class SphericalGaussian(AdditiveNoise):
 
     def delta_at(self, distance: float, epsilon: float | None = None) -> float:
         """Return the exact δ between vectors `distance` apart, at the mechanism's ε or another."""
-        chosen = self.epsilon if epsilon is None else epsilon
-        return gaussian_delta(chosen, distance / self.sigma)
+        return gaussian_delta(self.epsilon if epsilon is None else epsilon, distance / self.sigma)
 
     def delta_curve(self, distances: ArrayLike, epsilon: float | None = None) -> Floats:
         """Return the exact δ for each of several distances, also beyond Δ."""

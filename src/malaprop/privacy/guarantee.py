@@ -98,6 +98,8 @@ class KindPromise:
     """ρ per squared step, if known."""
     plural: str = ""
     """The plural of the name, if it is not the name and an s."""
+    together: str = ""
+    """If all values of a text move by one shift: how far they do. They then differ together."""
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.epsilon < math.inf:
@@ -119,8 +121,10 @@ class KindPromise:
         return self.plural or f"{self.name}s"
 
     def to_dict(self) -> dict[str, object]:
-        """Return the promise as values that JSON can hold."""
-        return _without_infinities(asdict(self))
+        plain = _without_infinities(asdict(self))
+        if not self.together:
+            del plain["together"]
+        return plain
 
 
 def _require_0_or_more(promise: object, what: str, names: tuple[str, ...]) -> None:
@@ -149,9 +153,16 @@ def _of_kinds(kinds: Sequence[KindPromise], words: int) -> str:
     worst = own.epsilon * own.cap * words
     if math.isfinite(worst):
         sentences.append(f"Where only words differ, that is at most e^{rounded_up(worst)}.")
-    on_paths = [kind for kind in others if not kind.drawn_anew]
+    on_paths = [kind for kind in others if not (kind.drawn_anew or kind.together)]
     if on_paths:
         sentences.append(_in_steps(on_paths, own.epsilon))
+    for kind in (kind for kind in others if kind.together):
+        other = "" if kind.epsilon == own.epsilon else f", ε = {exactly(kind.epsilon)}"
+        sentences.append(
+            f"All {kind.values} of a text move by one secret shift ({kind.step} a step{other}; "
+            f"{kind.together}): texts whose {kind.values} all differ by the same span are that far "
+            "apart once, and where one alone differs, nothing is promised, for intervals show."
+        )
     anew = [kind.values for kind in others if kind.drawn_anew]
     if anew:
         named = " and ".join([", ".join(anew[:-1]), anew[-1]] if anew[1:] else anew)
@@ -354,6 +365,8 @@ class Guarantee:
         pairs = f"any two {kind.values}"
         if kind.drawn_anew:  # no distance counts, whatever ε is
             return replace(own, metric="shape", cap=0.0, zcdp=0.0, pairs=f"{pairs} of one shape")
+        if kind.together:
+            pairs = f"the {kind.values} of any two texts, if all of them differ by the same span"
         promised = replace(own, epsilon=kind.epsilon, cap=kind.cap, zcdp=kind.zcdp)
         return replace(promised, metric=STEPS_OF + kind.step, pairs=pairs)
 

@@ -40,7 +40,6 @@ class Worst:
     loss: float
     """ln Pr[y|w] − ln Pr[y|w'], or the pair's δ."""
     bound: float
-    """What is allowed between them."""
     pair: tuple[int, int]
     """w and w'."""
     output: int | None = None
@@ -75,8 +74,7 @@ def worst_of_law(
     worst = NOTHING
     for other in range(len(law)):
         ratios = _log_ratio(law, law[other])
-        loss = ratios.max(axis=1)
-        found = largest_ratio(loss[None], bound[other][None], slack)
+        found = largest_ratio(ratios.max(axis=1)[None], bound[other][None], slack)
         word = found.pair[1]
         if found.ratio > worst.ratio and word != other:
             worst = replace(found, pair=(word, other), output=int(ratios[word].argmax()))
@@ -133,7 +131,6 @@ class Evidence:
     worst: Worst | None
     """None if nothing is known, for the reason that `doubt` gives."""
     method: str
-    """How it was computed."""
     exact: bool = True
     """Whether it is proved that no pair is worse."""
     attained: bool = True
@@ -161,7 +158,6 @@ class Law(ABC):
     """
 
     space: MetricSpace
-    """The lexicon."""
 
     symmetric: ClassVar[bool] = False
     """Whether the log-weight of y for w is that of w for y, so that rows give columns, too."""
@@ -173,8 +169,7 @@ class Law(ABC):
     def log_probabilities(self, ids: Any) -> Floats:
         """Return ln Pr[y | w] for each word w of `ids` and each word y: (len(ids), words)."""
         weights = self.log_weights(checked_ids(ids, len(self.space)))
-        top = weights.max(axis=1, keepdims=True)
-        logs: Floats = np.subtract(weights, top, dtype=np.float64)
+        logs: Floats = np.subtract(weights, weights.max(axis=1, keepdims=True), dtype=np.float64)
         # Row by row and in place: fresh memory takes longer than the sums.
         for row in logs:
             row -= np.log(np.exp(row).sum())
@@ -401,7 +396,6 @@ class PathLaw:
         )
 
     def log_probabilities(self, ids: Any) -> Floats:
-        """Return ln Pr[y | x] for each point x of `ids` and each point y: (len(ids), points)."""
         points = self.path.checked(ids)
         weights, every = self.side_weights, np.arange(len(self.path))
         rows = np.where(every < points[:, None], weights.left, weights.right)

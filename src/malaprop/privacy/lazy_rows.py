@@ -29,7 +29,6 @@ class LimitedSearch(NamedTuple):
     """A way to look up keys if it is known how large they may be; for keys that are integers."""
 
     last: int
-    """The largest key."""
     keys: Callable[[Ids, Ids, Ids], Keys]
     """Returns keys, given rows, ids and limits.
 
@@ -53,7 +52,6 @@ class NearWords(NamedTuple):
     """A faster way to look up keys that are only compared with a limit."""
 
     def of_rows(self, chosen: NDArray[np.bool_]) -> "NearWords":
-        """Return the chosen rows."""
         words, places = np.repeat(chosen, self.sizes), np.flatnonzero(chosen)
         return NearWords(
             self.sizes[chosen],
@@ -108,8 +106,7 @@ def pool_of(weights: Floats) -> Pool:
     """
     even = bool((weights == weights[0]).all())
     times = np.ceil(weights * ((1 if even else _PARTS) / weights.max())).astype(np.int64)
-    words = np.repeat(np.arange(len(weights), dtype=np.int32), times)
-    return words, weights / np.maximum(times, 1)
+    return np.repeat(np.arange(len(weights), dtype=np.int32), times), weights / np.maximum(times, 1)
 
 
 def nearest_by_key(keys: Keys, fall: Fall, *, tries: float) -> NearWords:

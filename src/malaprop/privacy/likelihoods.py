@@ -35,7 +35,6 @@ class Candidates:
     """ln Pr[output | candidate]."""
 
     def rows(self, outputs: Ids) -> Ids:
-        """Return the row of each of some outputs."""
         return np.searchsorted(self.outputs, outputs)
 
 
@@ -85,7 +84,6 @@ class LawLikelihoods:
     def _by_columns(
         self, outputs: Ids, usual: Ids, progress: Progress | None
     ) -> tuple[Ids, Floats]:
-        """Return the words of the best scores, output by output."""
         count = self._words.shape[1]
         some = usual[: 64 * count]
         words = np.zeros((len(outputs), count), dtype=np.int64)
@@ -107,7 +105,6 @@ class LawLikelihoods:
         return words, best
 
     def _by_rows(self, outputs: Ids, usual: Ids, progress: Progress | None) -> tuple[Ids, Floats]:
-        """Return the words of the best scores, from some words at a time for all outputs."""
         count = self._words.shape[1]
         words = np.zeros((len(outputs), count), dtype=np.int64)
         best = np.full((len(outputs), count), -np.inf)

@@ -31,7 +31,7 @@ registry: "Mapping[str, type[Mechanism]]" = MappingProxyType(_registry)
 
 
 def option(default: Any, text: str) -> Any:
-    """Return a field of a mechanism, with its help."""
+    """Return a field of a mechanism, an attack or a task, with its help."""
     return field(default=default, metadata={"help": text})
 
 
@@ -134,11 +134,8 @@ class FreeVectors:
     """
 
     columns: int
-    """How many columns the vectors have."""
     noise: Noise
-    """The noise that is added to them."""
     guarantee: Guarantee
-    """What is promised for one vector."""
 
     @property
     def onto(self) -> int:

@@ -32,14 +32,11 @@ class KeyedDistances:
     """Distances that grow with keys, which are cheaper to compute and to compare."""
 
     keys: Callable[[Ids], Keys]
-    """Returns the keys from ids to all words."""
     lengths: Callable[[Keys], Floats]
-    """Turns keys into distances."""
     pairs: Callable[[Ids, Ids], Keys] | None = None
     """Returns the keys of pairs of words."""
 
     def __call__(self, ids: Ids) -> Floats:
-        """Return the distances from `ids` to all words."""
         return self.lengths(self.keys(ids))
 
 
@@ -183,30 +180,35 @@ def require_euclidean(space: MetricSpace, mechanism: object) -> None:
 
 
 def products_are_exact(vectors: Vectors) -> bool:
-    """Whether a float32 matrix product of the vectors makes no rounding error at all.
+    """Whether a float32 matrix product of the vectors makes no rounding error at all."""
+    return exact_unit(vectors) is not None
 
-    It makes none if all entries are integers times a power of two, so small that every partial
+
+def exact_unit(vectors: Vectors) -> float | None:
+    """Return a unit in which matrix products in float32 make no rounding error; None without one.
+
+    They make none if all entries are integers times a power of two, so small that every partial
     sum of ‖x‖² + ‖y‖² − 2⟨x, y⟩ is an integer below 2²⁴ in those units. Squared distances are then
     exact, in any order of summation, on every machine.
     """
     few = 1024  # enough to rule out most lexicons, and much faster
     if len(vectors) > few and not products_are_exact(vectors[:few]):
-        return False
+        return None
     reach = 2.0 * float(np.sqrt(_squares(vectors).max()))
     if reach == 0.0:
-        return True
+        return 1.0
     exponent = 12 - int(np.frexp(reach)[1])  # (reach · 2^exponent)² ≤ 2²⁴
     if abs(exponent) > 50:  # beyond that, products would leave the range of float32
-        return False
+        return None
     scaled = vectors * np.float32(2.0**exponent)
     vanished = np.count_nonzero(scaled) < np.count_nonzero(vectors)
-    return not vanished and np.array_equal(scaled, np.rint(scaled))
+    exact = not vanished and np.array_equal(scaled, np.rint(scaled))
+    return 2.0**-exponent if exact else None
 
 
 def _squares(vectors: Reals) -> Floats:
     """Return ‖x‖² of each row, in float64."""
-    squares: Floats = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
-    return squares
+    return np.asarray(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
 
 
 def _grid_rows(vectors: Vectors) -> DistanceRows:
@@ -275,8 +277,7 @@ def _distances(left: Floats, right: Reals) -> Floats:
         square = scale - 2.0 * (left @ block.T)
         close = np.argwhere(square < 1e-2 * scale)
         for part in np.array_split(close, 1 + len(close) // 4096):
-            difference = left[part[:, 0]] - block[part[:, 1]]
-            square[part[:, 0], part[:, 1]] = _squares(difference)
+            square[part[:, 0], part[:, 1]] = _squares(left[part[:, 0]] - block[part[:, 1]])
         distances[:, start : start + step] = np.sqrt(np.maximum(square, 0.0, out=square))
     return distances
 
@@ -520,8 +521,7 @@ def _broken_axiom(between: Callable[[Floats, Floats], Floats], points: Floats) -
             return no_triangle
     # Random words in many dimensions are all about equally far apart, and even squared distances
     # pass on them. Between near words x and y they break |d(x, z) − d(y, z)| ≤ d(x, y).
-    probes = np.unique(np.linspace(0, len(points) - 1, _PROBES).astype(int))
-    rows = between(points[probes], points)
+    rows = between(points[np.unique(np.linspace(0, len(points) - 1, _PROBES).astype(int))], points)
     near = np.argsort(rows, axis=1, kind="stable")[:, 1:3]
     for row, ids in zip(rows, near, strict=True):
         gaps = np.abs(between(points[ids], points) - row).max(axis=1)
@@ -650,7 +650,6 @@ class Path:
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of the positions."""
         return hashlib.sha256(self.positions.astype("<i8").tobytes()).hexdigest()
 
     def __eq__(self, other: object) -> bool:

@@ -48,8 +48,7 @@ class Grid:
         an error if float64 cannot hide such vectors.
         """
         # A coordinate of the noise is hardly ever beyond 8 standard deviations, 2^14 grid steps.
-        last_bit = math.ulp(largest + 2.0**14 * self.step)
-        delta = 2.0 * dimension * last_bit / self.step
+        delta = 2.0 * dimension * math.ulp(largest + 2.0**14 * self.step) / self.step
         if delta > MOST_NUMERIC_DELTA:
             # The limit is public; the vectors are not, so the message shows none of their entries.
             raise ParameterError(
@@ -394,7 +393,6 @@ class EllipticalLaplace(AdditiveNoise):
 
     @cached_property
     def metric(self) -> EllipticalMetric:
-        """The largest of the ellipsoids' norms."""
         return EllipticalMetric(self.ellipsoids)
 
     @property
@@ -404,8 +402,7 @@ class EllipticalLaplace(AdditiveNoise):
     @cached_property
     def grid(self) -> Grid:
         narrowest = min(float(e.matrix.diagonal().min()) for e in self.ellipsoids)
-        dimension = len(self.ellipsoids[0].matrix)
-        return Grid(math.sqrt((dimension + 1) * narrowest) * self.scale)
+        return Grid(math.sqrt((len(self.ellipsoids[0].matrix) + 1) * narrowest) * self.scale)
 
     def length(self, columns: int) -> float:
         """Return the root mean square length of the noise: each A has the trace d."""
@@ -443,8 +440,7 @@ class EllipticalLaplace(AdditiveNoise):
     def density(self, space: MetricSpace) -> ExponentialDensity:
         centres = centres_of(space)
         drawn = self.ellipsoids if self.choice else self.ellipsoids[:1]
-        distances = np.stack([e.norm(centres - e.centre) for e in drawn], axis=1)
-        weights = -self.choice / 2.0 * distances
+        weights = -self.choice / 2.0 * np.stack([e.norm(centres - e.centre) for e in drawn], axis=1)
         return ExponentialDensity(
             rate=rate_of(self.scale),
             centres=centres,
@@ -503,7 +499,6 @@ class HyperbolicLaplaceNoise(Noise):
 
     @cached_property
     def grid(self) -> Grid:
-        """The grid on the hyperboloid that releases are rounded to."""
         # A coarse grid, 2⁻⁴ of the noise in a coordinate: near the edge of the ball the
         # hyperboloid's coordinates are large, and float64 needs the room below the grid.
         return Grid(2.0**6 * min(self.mean, 1.0) / math.sqrt(self.dimension))
@@ -553,8 +548,7 @@ class HyperbolicLaplaceNoise(Noise):
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         lifted = metrics.travel(vectors, directions, self._lengths(len(vectors), rng))
         # Beyond the reach, float64 has no points of the ball. Both steps are post-processing.
-        kept = metrics.shorten(lifted, math.sinh(metrics.REACH))
-        return metrics.lower(self.grid.snap(kept))
+        return metrics.lower(self.grid.snap(metrics.shorten(lifted, math.sinh(metrics.REACH))))
 
     def _lengths(self, count: int, rng: Generator) -> Floats:
         """Draw lengths of the noise: −½·ln V, with V = X/(X + Y) of two Gamma variates."""
@@ -587,7 +581,6 @@ class TangentLaplaceNoise(Noise):
 
     @property
     def grid(self) -> Grid:
-        """The grid in the tangent space that releases are rounded to."""
         return self._tangent.grid
 
     def numerics(self, space: MetricSpace) -> str:
@@ -642,8 +635,7 @@ def orthonormal(dimension: int, onto: int, seed: int) -> Floats:
 
 def gaussian(dimension: int, onto: int, seed: int) -> Floats:
     """Return independent normal entries of variance 1/m: (onto, d)."""
-    normal = Generator(np.random.PCG64(seed)).standard_normal((onto, dimension))
-    return normal / math.sqrt(onto)
+    return Generator(np.random.PCG64(seed)).standard_normal((onto, dimension)) / math.sqrt(onto)
 
 
 def principal(vectors: Reals, onto: int) -> Floats:
@@ -658,8 +650,7 @@ def principal(vectors: Reals, onto: int) -> Floats:
 
 def operator_norm(matrix: Floats) -> float:
     """Return the largest factor by which a matrix stretches a vector, rounded up."""
-    computed = float(np.linalg.norm(matrix, ord=2))
-    return computed * (1.0 + 4.0 * float(max(matrix.shape)) * 2.0**-52)
+    return float(np.linalg.norm(matrix, ord=2)) * (1.0 + 4.0 * float(max(matrix.shape)) * 2.0**-52)
 
 
 def paper_dimension(dimension: int, beta: float, delta: float) -> float:
@@ -679,8 +670,7 @@ def stretch_chance(words: int, onto: int, beta: float) -> float:
     """
     from scipy.stats import chi2
 
-    pairs = words * (words - 1) / 2
-    return min(1.0, pairs * float(chi2.sf(onto * (1.0 + beta) ** 2, onto)))
+    return min(1.0, words * (words - 1) / 2 * float(chi2.sf(onto * (1.0 + beta) ** 2, onto)))
 
 
 def shortfall(norm: float, stretch: float, words: int, onto: int) -> str:

@@ -196,8 +196,7 @@ def _runs(tries: Ids, together: int) -> Iterable[slice]:
     """Cut rows into runs with about `together` tries each: one, unless many draws are wanted."""
     if tries.sum() <= together:
         return (slice(None),)
-    block = (np.cumsum(tries) - tries) // together
-    starts = np.flatnonzero(np.diff(block, prepend=-1)).tolist()
+    starts = np.flatnonzero(np.diff((np.cumsum(tries) - tries) // together, prepend=-1)).tolist()
     return map(slice, starts, [*starts[1:], len(tries)])
 
 
@@ -264,6 +263,28 @@ def exponentials(count: int, rng: Generator) -> tuple[Floats, NDArray[np.bool_]]
     return zeros[:count] * math.log(2.0) - np.log1p(-half), (bits & np.uint64(1)).astype(np.bool_)
 
 
+def whole_shifts(count: int, rate: float, rng: Generator) -> Ids:
+    """Draw whole numbers s with Pr[s] ∝ e^(−rate·|s|), for a rate of 10⁻⁶ or more.
+
+    That is a walk from the middle of an endless path with gaps of `rate` nats.
+    """
+    walked, right = exponentials(count, rng)
+    lag = -math.log1p(math.expm1(-rate) / 2.0)
+    steps: Ids = np.floor((walked + lag) / rate).astype(np.int64)
+    return np.where(right, steps, -steps)
+
+
+def usual_shift(rate: float, share: float = 0.95) -> int:
+    """Return the least r for which such a number lies within ±r with at least that chance.
+
+    >>> usual_shift(1.5 / 7), usual_shift(1.5 / 365)
+    (14, 729)
+    """
+    # Pr[|s| > r] = 2·q^(r+1)/(1 + q), where q = e^(−rate)
+    nats = -math.log((1.0 - share) * (1.0 + math.exp(-rate)) / 2.0)
+    return max(0, math.ceil(nats / rate) - 1)
+
+
 def leading_zeros(words: NDArray[np.uint64], rng: Generator) -> Ids:
     """Count the zeros before the first 1 in streams of fair bits that begin with these words."""
     zeros = 64 - _bit_lengths(words)
@@ -277,5 +298,4 @@ def leading_zeros(words: NDArray[np.uint64], rng: Generator) -> Ids:
 
 def _bit_lengths(words: NDArray[np.uint64]) -> Ids:
     # The bit below the highest is cleared, so that rounding to a float cannot carry.
-    rounded = (words & ~(words >> np.uint64(1))).astype(np.float64)
-    return np.frexp(rounded)[1].astype(np.int64)
+    return np.frexp((words & ~(words >> np.uint64(1))).astype(np.float64))[1].astype(np.int64)

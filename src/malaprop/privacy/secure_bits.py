@@ -59,7 +59,6 @@ class SecureBits(AESCounter):  # type: ignore[misc]
             self._refresh()
 
     def rekey(self) -> None:
-        """Take a new key from the operating system."""
         with self.lock:
             call = self._call
             AESCounter.seed(self, key=_key(self._old))
@@ -91,7 +90,6 @@ class SecureBits(AESCounter):  # type: ignore[misc]
             self._served = call
 
     def random_raw(self, size: Any = None, output: bool = True) -> Any:
-        """Draw 64-bit integers, as numpy's bit generators do."""
         self.notice()
         return super().random_raw(size, output)
 

@@ -90,7 +90,6 @@ class Stock:
         self._orders[1] = orders
 
     def substitute(self, ids: Any, rng: Generator) -> Ids:
-        """Return a private word for each of `ids`, each drawn independently."""
         if not isinstance(rng, SecureGenerator):
             return self._channel.substitute(ids, rng)
         begin_call(rng)
@@ -158,8 +157,7 @@ class Stock:
     def _draw(self, mine: Ids, order: "_Order", rng: Generator) -> None:
         """Compute the rows of claimed words; draw what is missing, and more for the stock."""
         words, now = order.words[mine], order.missing[mine]
-        wanted = now + self._to_stock(self._needed[words])
-        drawn = self._channel.draw_words(words, wanted, rng, now)
+        drawn = self._channel.draw_words(words, now + self._to_stock(self._needed[words]), rng, now)
         pairs = list(zip(drawn, now.tolist(), strict=True))
         order.fill(mine, now, np.concatenate([draws[:count] for draws, count in pairs]))
         extra = np.fromiter(map(len, drawn), np.int64, len(drawn)) - now
@@ -219,7 +217,6 @@ class _Order:
         return lacking[np.argsort(-needed[self.words[lacking]], kind="stable")]
 
     def fill(self, places: Ids, counts: Ids, drawn: NDArray[np.integer[Any]]) -> None:
-        """Store `counts[i]` of the draws for the word at `places[i]`."""
         self.found[ranges(self._next[places], counts)] = drawn
         self._next[places] += counts
         self.missing[places] -= counts

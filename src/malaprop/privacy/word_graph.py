@@ -60,8 +60,7 @@ class LevelSearch:
         classes = {int(s): edges[lengths == s] for s in distinct(lengths)}
         # Words with the most edges come first, so that those with a j-th edge form a prefix.
         degrees = [np.bincount(members.ravel(), minlength=size) for members in classes.values()]
-        uneven = max(degrees, key=np.max, default=np.zeros(size))
-        self._order = np.argsort(-uneven, kind="stable")
+        self._order = np.argsort(-max(degrees, key=np.max, default=np.zeros(size)), kind="stable")
         self._place: Ids = np.empty_like(self._order)
         self._place[self._order] = np.arange(size)
         self._classes = classes
@@ -97,8 +96,7 @@ class LevelSearch:
         sizes, words = list[Ids](), list[Ids]()
         for start, room in zip(starts, digits, strict=True):
             sources = ids[start : start + AT_ONCE]
-            nearer = self._spell(sources, room[..., : _lanes(len(sources))], beyond)
-            rows, places = _members(nearer)
+            rows, places = _members(self._spell(sources, room[..., : _lanes(len(sources))], beyond))
             sizes.append(np.bincount(rows, minlength=len(sources)))
             words.append(self._order[places])
         at = _lookup(digits, self._place)
@@ -227,7 +225,6 @@ class LevelSearch:
         return np.diff(total.T[self._place], axis=1, prepend=0)
 
     def _no_digits(self, words: int, *blocks: int) -> Bits:
-        """Make room for the binary digits of the distances from `words` words."""
         shape = (*blocks, self._last.bit_length(), self._size, _lanes(words))
         return np.zeros(shape, dtype=np.uint64)
 
@@ -306,8 +303,7 @@ def _both_ways(size: int, edges: Ids) -> tuple[Ids, Ids, Ids]:
     order = order_of(here, size)
     counts = np.bincount(here, minlength=size)
     here = here[order]
-    number = np.arange(len(here)) - (np.cumsum(counts) - counts)[here]
-    return here, number, there[order]
+    return here, np.arange(len(here)) - (np.cumsum(counts) - counts)[here], there[order]
 
 
 def _distinct_cells(numbers: Ids) -> Ids:
@@ -348,8 +344,7 @@ def _members(reached: Bits) -> tuple[Ids, Ids]:
     """Return the rows and places of the bits that are set, row by row."""
     octets = reached.astype("<u8", copy=False).view(np.uint8)
     full = np.flatnonzero(octets.ravel() != 0)  # numpy is faster with booleans than with bytes
-    bits = np.unpackbits(octets.ravel()[full], bitorder="little").view(np.bool_)
-    set_bits = np.flatnonzero(bits)
+    set_bits = np.flatnonzero(np.unpackbits(octets.ravel()[full], bitorder="little").view(np.bool_))
     of_octet = full[set_bits >> 3]
     places = of_octet // octets.shape[1]
     rows = (of_octet - places * octets.shape[1]) * 8 + (set_bits & 7)
@@ -471,7 +466,6 @@ class WordGraph:
         return self.search.from_words(ids)
 
     def distances(self, ids: Ids) -> Floats:
-        """Return the distances from `ids` to all words."""
         if self.unit:
             return _in_units(self.levels(ids), self.unit)
         return np.minimum(self.lengths(ids), self.cutoff)
@@ -555,7 +549,6 @@ class Steps(Metric):
         return 0.0 if self.graph.unit else self.graph.size * 2.0**-53
 
     def token(self, vectors: Vectors) -> bytes:
-        """Return the graph's own token."""
         return self.graph.token
 
 

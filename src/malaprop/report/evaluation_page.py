@@ -39,7 +39,6 @@ _Row = tuple[TableCell, ...]
 
 
 def evaluation_page(evaluation: Evaluation) -> Page:
-    """Return the page of `malaprop evaluate`."""
     found, model = evaluation.recommendation, evaluation.utility.model
     advice = "No setting is recommended"
     if found.cell is not None:
@@ -105,7 +104,6 @@ _BOUND_ROWS = ("unprotected", "random words", "majority class")
 
 
 def _table(evaluation: Evaluation, columns: Sequence[str], model: str) -> Table:
-    """Return the figures of some columns: of words, of a classifier, or of attacks."""
     cells, chosen = evaluation.cells, evaluation.recommendation.cell
     rows: list[_Row] = [
         (cell.name, f"{cell.epsilon:g}", *(_figure(cell, name, model) for name in columns))
@@ -160,7 +158,6 @@ def _about_attack(name: str, evaluation: Evaluation) -> str:
 
 
 def _growth(evaluation: Evaluation, model: str) -> Iterator[Piece]:
-    """Yield accuracies by how many texts a model was trained on, and what more texts may gain."""
     clean = evaluation.bounds.unprotected_by_texts.get(model, {})
     if not clean:
         return
@@ -184,7 +181,6 @@ def _growth(evaluation: Evaluation, model: str) -> Iterator[Piece]:
 
 
 def _about(evaluation: Evaluation) -> Iterator[str]:
-    """Yield what was measured, on what, and how sure it is."""
     texts, settings = evaluation.texts, evaluation.settings
     attacked = f"{texts['attacked_words']:,} words of {texts['attacked']:,} texts"
     drawn = texts["sampled"] < texts["given"]
@@ -206,4 +202,4 @@ def _about(evaluation: Evaluation) -> Iterator[str]:
         )
         yield _ADAPTIVE if settings.get("adaptive") else _STATIC
         yield _BOUNDS
-    yield f"Intervals: {evaluation.about_intervals}."
+    yield f"Intervals (on a terminal, half the width, in brackets): {evaluation.about_intervals}."

@@ -21,6 +21,7 @@ from malaprop.measure.profile import ContextFigure, context_figure
 from malaprop.privacy.best_guess import (
     NO_CHANCE_OF_GUESSING,
     UNIFORM,
+    BestGuess,
     KeptShare,
     best_guess_of,
     kept_share,
@@ -99,7 +100,7 @@ class Explanation:
     expected_distance: float
     rivals: tuple[Rival, ...]
     """The nearest other words, and how well an observer can tell them from the word."""
-    success: float | None
+    guessed: BestGuess | None
     """How often an observer without context guesses a word of the lexicon right, on average; None
     for a value."""
     guarantee: Guarantee
@@ -109,20 +110,29 @@ class Explanation:
     """What an observer recovers of public text with context, and without; None if not measured."""
     ranges: tuple[ValueRange, ...] = ()
     """Between which values some shares of the draws lie; empty for words."""
-    success_at_least: bool = False
-    """Whether a better observer may exceed `success`."""
     beside: bool = False
     """Whether something stands beside a value that is drawn on its own, as "mg" in "500mg"."""
 
     @property
     def is_word(self) -> bool:
-        """Whether a word is explained, not a number or another value."""
         return self.kind == _WORD
 
+    @property
+    def success(self) -> float | None:
+        return self.guessed.share if self.guessed else None
+
+    @property
+    def success_at_least(self) -> bool:
+        """Whether a better observer may exceed `success`."""
+        return self.guessed is not None and self.guessed.at_least
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as plain values for JSON."""
-        nested = (tuple, Guarantee, KeptShare, ContextFigure)
-        plain = {name: each for name, each in vars(self).items() if not isinstance(each, nested)}
+        plain: dict[str, Any] = {}
+        for name, each in vars(self).items():
+            if name == "guessed":
+                plain |= {"success": self.success, "success_at_least": self.success_at_least}
+            elif name not in ("guarantee", "keeping", "context") and not isinstance(each, tuple):
+                plain[name] = each
         for name in ("becomes", "rings", "rivals", "ranges"):
             plain[name] = [
                 {key: None if value == math.inf else value for key, value in vars(each).items()}
@@ -184,14 +194,13 @@ def explain(
         channel, write = value.channel, value.form.write
         law = word_law(channel, value.place, rng)
         about = {"kind": value.form.grid.kind, "mapped": value.rounded, "route": value.channel.unit}
-        about |= {"unit": "steps", "success": None, "keeping": None, "beside": not value.alone}
+        about |= {"unit": "steps", "guessed": None, "keeping": None, "beside": not value.alone}
         about["ranges"] = value_ranges(law, _SHARES, write)
     else:
         own, route = _found(word, space)
         law, keeping = word_law(channel, own, rng), kept_share(chosen.mechanism, of_words)
-        guessed = keeping.guessed or best_guess_of(of_words, keeping.share)
-        about = {"kind": _WORD, "mapped": bool(route), "route": route, "unit": "distance"}
-        about |= {"success": guessed.share, "success_at_least": guessed.at_least}
+        about = {"guessed": keeping.guessed or best_guess_of(of_words, keeping.share)}
+        about |= {"kind": _WORD, "mapped": bool(route), "route": route, "unit": "distance"}
         about |= {"keeping": keeping, "context": context_figure(chosen.mechanism, space)}
         if str(space.metric) == "graph":
             about |= {"unit": "steps", "rings": tuple(_rings(law, space))}
@@ -236,11 +245,7 @@ def _found(word: object, lexicon: Lexicon) -> tuple[int, str]:
     return treatments[0].id, "" if listed else str(policy.words.route(tokens[0]))
 
 
-# The page.
-
-
 def explanation_page(explained: Explanation) -> Page:
-    """Return the page of `malaprop explain`."""
     keeping, context = explained.keeping, explained.context
     estimated = f"Estimated from {explained.draws:,} draws; there is no closed form."
     return Page(
@@ -270,7 +275,6 @@ def explanation_page(explained: Explanation) -> Page:
 
 
 def _law(explained: Explanation) -> Table:
-    """Return the table of replacements."""
     rows = [
         (named(each.word), _distance(each.distance, explained), _percent(each.probability))
         for each in explained.becomes
@@ -284,7 +288,6 @@ def _law(explained: Explanation) -> Table:
 
 
 def _steps(explained: Explanation) -> Table:
-    """Return the neighbourhood by steps: how many words, how likely, and examples."""
     rows = tuple(
         (
             f"{ring.steps:g}" + "+" * ring.last,
@@ -298,7 +301,6 @@ def _steps(explained: Explanation) -> Table:
 
 
 def _inferences(explained: Explanation) -> Iterator[str]:
-    """Yield sentences on what an observer can infer."""
     away = " steps" if explained.unit == "steps" else ""
     yield (
         f"“{named(explained.word)}” stays as it is with probability {_percent(explained.stays)}; "
@@ -312,7 +314,6 @@ def _inferences(explained: Explanation) -> Iterator[str]:
 
 
 def _told_apart(explained: Explanation, rival: Rival) -> str:
-    """Say what the guarantee promises for a word and a near one."""
     delta = explained.guarantee.delta
     own, other = named(explained.word), named(rival.word)
     pair = f"“{own}” against “{other}” ({_apart(rival.distance, explained)})"
@@ -346,7 +347,6 @@ def _mapping(explained: Explanation) -> str:
 
 
 def _kept(explained: Explanation, keeping: KeptShare) -> str:
-    """Say how many words stay on average, and how many are guessed."""
     guessed = ""
     if explained.success is not None:
         least = "at least " if explained.success_at_least else ""

@@ -23,12 +23,8 @@ from malaprop.report import plots
 from malaprop.report.page import Bullets, Facts, Page, Piece, Plot, Section, Table, named, opened
 from malaprop.report.run_report import Clock, LexiconFacts, method
 
-# What all pages about measurements share.
-
-
 _PUBLIC: Final = "Computed from public data alone: the mechanism and the lexicon."
 _LIMITS: Final = tomllib.loads(files("malaprop.report").joinpath("limits.toml").read_text("utf-8"))
-"""What each measurement does not say."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,6 @@ class Setting:
     mechanism: Mechanism
     lexicon: Lexicon | None = None
     name: str = ""
-    """What the lexicon was called."""
     guarantee: Guarantee | str = ""
 
     def page(
@@ -52,12 +47,12 @@ class Setting:
         how: tuple[tuple[str, str], ...] = (),
         audience: str = _PUBLIC,
         warnings: tuple[str, ...] = (),
-        promise_title: str = "What is guaranteed",
+        claimed: tuple[str, ...] = (),
     ) -> Page:
         """Return a page: what was found, what is guaranteed, what it does not say, how it was made.
 
         A terminal shows what was found, and what it does not say: what `limits.toml` has about
-        such a measurement, and `limit`.
+        such a measurement, and `limit`. It also shows a guarantee that is only `claimed`, as yet.
         """
         lexicon = None if self.lexicon is None else LexiconFacts.of(self.lexicon, self.name)
         limits = tuple(filter(None, [*_LIMITS[about], limit]))
@@ -69,14 +64,13 @@ class Setting:
             warnings=warnings,
             sections=(
                 *sections,
-                Section(promise_title, (str(self.guarantee),), on_terminal=False),
+                Section("What is claimed", claimed)
+                if claimed
+                else Section("What is guaranteed", (str(self.guarantee),), on_terminal=False),
                 Section("What this does not say", (Bullets(limits),)),
                 replace(made, on_terminal=False),
             ),
         )
-
-
-# Attacks on the owner's own texts.
 
 
 _OWNER: Final = (
@@ -86,19 +80,18 @@ _OWNER: Final = (
 
 
 def attack_page(result: AttackResult, setting: Setting) -> Page:
-    """Return the page of `malaprop attack`."""
-    low, high = result.interval
+    score, low, high, baseline = (
+        f"{figure:{result.spec}}" for figure in (result.score, *result.interval, result.baseline)
+    )
+    interval = (f"{low} to {high}", f"is the 95 % interval ({result.spread or 'over texts'})")
     title, how = "An attack on privatized texts", ("attack", result.attack)
     if not isinstance(result, RecoveredWords):
         return setting.page(
             title,
             (
-                (f"{result.score:.3g}", f"is the score of the attack “{result.attack}”"),
-                (
-                    f"{low:.3g} to {high:.3g}",
-                    f"is the 95 % interval ({result.spread or 'over texts'})",
-                ),
-                (f"{result.baseline:.3g}", "is the score without an attack"),
+                (score, f"is the score of the attack “{result.attack}”"),
+                interval,
+                (baseline, "is the score without an attack"),
             ),
             Section("What was inferred", (Facts(tuple(result.facts())),)),
             about="attack",
@@ -121,15 +114,17 @@ def attack_page(result: AttackResult, setting: Setting) -> Page:
     return setting.page(
         title,
         (
-            (f"{result.score:.0%}", f"of words were recovered by the attack “{result.attack}”"),
-            (f"{low:.0%}–{high:.0%}", f"is the 95 % interval ({result.spread})"),
-            (f"{result.kept:.0%}", "came out unchanged"),
+            (score, f"of words were recovered by the attack “{result.attack}”"),
+            interval,
+            (f"{result.kept:.1%}", "came out unchanged"),
+            (f"{result.floor:.1%}", "are recovered by guessing the most frequent word"),
             (f"{result.words:,}", f"words of {result.texts:,} texts were attacked"),
         ),
         Section(
             "What was recovered",
             (
                 Table(("words", "how many", "came out unchanged", "recovered"), rows),
+                Facts((("channel", result.likelihoods), ("prior", result.prior))),
                 by_occurrence if result.occurrences else "",
             ),
         ),
@@ -137,27 +132,22 @@ def attack_page(result: AttackResult, setting: Setting) -> Page:
         limit=told,
         how=(
             how,
-            ("channel", result.likelihoods),
-            ("prior", result.prior),
             ("model", result.model),
-            ("guess without the text", f"{result.floor:.1%}"),
             ("repeat", result.repeat),
         ),
         audience=_OWNER,
     )
 
 
-# Audits: exact ones, and ones by draws.
-
-
 _VERDICTS = {True: "holds", False: "FAILS", None: "not decided"}
 _FALSE: Final = ("THE GUARANTEE IS FALSE: do not use this mechanism",)
 
 
-def audit_page(result: Audit | SampledAudit, setting: Setting) -> Page:
-    """Return the page of `malaprop audit`, with or without draws."""
+def audit_page(result: Audit | SampledAudit, setting: Setting, hint: str = "") -> Page:
+    """Return the page of `malaprop audit`, with or without draws; `hint` is the channel's."""
+    claimed = (str(result.guarantee), opened(hint) if hint else "")
     if isinstance(result, SampledAudit):
-        return _sampled(result, replace(setting, guarantee=result.guarantee))
+        return _sampled(result, setting, claimed)
     rows = [("method", result.method)]
     if result.pair is not None:
         at_most = f"{result.at_most:.6g}" if math.isfinite(result.at_most) else "not proved"
@@ -168,7 +158,7 @@ def audit_page(result: Audit | SampledAudit, setting: Setting) -> Page:
             ("allowed", f"{result.allowed:.6g}"),
             ("upper bound of the ratio", at_most),
         ]
-    ratio = f"{result.worst_ratio:.4g}" if math.isfinite(result.worst_ratio) else "unknown"
+    ratio = f"{result.worst_ratio:.6g}" if math.isfinite(result.worst_ratio) else "unknown"
     return setting.page(
         "Audit of a guarantee",
         (
@@ -176,13 +166,13 @@ def audit_page(result: Audit | SampledAudit, setting: Setting) -> Page:
             (ratio, "is the worst loss over what is allowed: at most 1 if the guarantee is true"),
         ),
         Section("The worst case", (Facts(tuple(rows)),)),
-        promise_title="What is claimed",
         about="audit",
+        claimed=claimed,
         warnings=_FALSE if result.fails else (),
     )
 
 
-def _sampled(result: SampledAudit, setting: Setting) -> Page:
+def _sampled(result: SampledAudit, setting: Setting, claimed: tuple[str, ...]) -> Page:
     rows = tuple(
         (
             " and ".join(map(named, one.pair)),
@@ -209,8 +199,8 @@ def _sampled(result: SampledAudit, setting: Setting) -> Page:
             (f"{result.confidence:g}", "is the confidence of a violation"),
         ),
         Section("Pairs that are hard to hide", (Table(head, rows), losses)),
-        promise_title="What is claimed",
         about="sampled",
+        claimed=claimed,
         how=(
             ("how", "single words privatized as a black box; Clopper-Pearson bounds"),
             ("draws", result.how_often),
@@ -218,9 +208,6 @@ def _sampled(result: SampledAudit, setting: Setting) -> Page:
         ),
         warnings=_FALSE if result.violated else (),
     )
-
-
-# The choice of ε, and of λ.
 
 
 _FIGURE: Final = "the figure"
@@ -289,7 +276,6 @@ def calibration_page(
 
 
 def lambda_page(result: LambdaChoice, setting: Setting) -> Page:
-    """Return the page of `malaprop calibrate --lambda-grid`."""
     head = ("λ", "ε", "ε, Euclidean", "kept", "similarity", "within the bound")
     rows = tuple(
         (
@@ -315,9 +301,6 @@ def lambda_page(result: LambdaChoice, setting: Setting) -> Page:
         Section("The grid", (opened(result.target), Table(head, rows), *skipped)),
         about="lambda",
     )
-
-
-# Statistics of words.
 
 
 _WORST = 5
@@ -396,14 +379,12 @@ def _short(number: float) -> str:
 
 
 def _spreads(result: WordStatistics) -> Iterator[Plot]:
-    """Yield how two statistics are spread over words, if there are enough of them."""
     labels = {
         "kept": "chance that a word stays (N_w)",
         "distinct": f"different outputs in {result.runs:,} runs (S_w)",
     }
     for name, label in labels.items() if len(result.words) >= 3 else ():
-        values = result.values[name].tolist()
-        draw = partial(plots.over_words, values, label)
+        draw = partial(plots.over_words, result.values[name].tolist(), label)
         yield Plot(draw, f"Over words: {label}.")
 
 

@@ -31,8 +31,6 @@ from malaprop.privacy.errors import MissingExtraError, ParameterError, printable
 from malaprop.privacy.estimate import Estimate
 from malaprop.private_files import without_passwords
 
-# What a page consists of.
-
 
 @dataclass(frozen=True)
 class Link:
@@ -114,9 +112,6 @@ class Page:
     sections: tuple[Section, ...] = ()
 
 
-# Words for texts of a page.
-
-
 def named(name: str) -> str:
     """Return a name from outside as a page shows it: it can be seen, and none of it is markup.
 
@@ -150,9 +145,6 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + "s" * (number != 1)
 
 
-# Pages as texts and as files.
-
-
 _ENDINGS = {".json": "JSON", ".md": "Markdown", ".html": "a web page"}
 Form = Literal["terminal", "markdown", "html", "notebook"]
 
@@ -177,7 +169,6 @@ def report_path(path: Path, *endings: str) -> Path:
 
 
 def is_web_page(path: Path | None) -> bool:
-    """Whether a report is a web page."""
     return path is not None and path.name.lower().endswith(".html")
 
 
@@ -214,12 +205,8 @@ def _bytes(text: str) -> bytes:
 
 
 def _count_plots(pieces: Iterable[Piece]) -> int:
-    """Count the plots that have no name of their own."""
     nested = sum(_count_plots(piece.pieces) for piece in pieces if isinstance(piece, Section))
     return nested + sum(isinstance(piece, Plot) and not piece.name for piece in pieces)
-
-
-# What all renderers share.
 
 
 _CODE = re.compile(r"`([^`]+)`")
@@ -288,7 +275,6 @@ class _Renderer(Protocol):
             return self.paragraph(f"Without plots: {error}")
 
     def cell(self, cell: Cell, spec: str) -> str:
-        """Return a cell of a table."""
         match cell:
             case str():
                 return self.text(cell)
@@ -307,15 +293,12 @@ class _Renderer(Protocol):
 
 
 def _numeric(table: Table) -> list[bool]:
-    """Tell for each column whether all its cells are numbers."""
-
     def is_number(cell: Cell) -> bool:
         if isinstance(cell, str):
             return not cell or _NUMBER.match(cell) is not None
         return isinstance(cell, Estimate)
 
-    columns = zip(*table.rows, strict=True)
-    return [any(column) and all(map(is_number, column)) for column in columns]
+    return [any(cells) and all(map(is_number, cells)) for cells in zip(*table.rows, strict=True)]
 
 
 def _bar(share: float, longest: int = _BAR) -> str:
@@ -382,7 +365,7 @@ class _Terminal(_Renderer):
     def estimate(self, figure: Estimate, spec: str) -> str:
         # The interval may be lopsided: the wider side covers it.
         margin = f"{max(figure.high - figure.value, figure.value - figure.low):{spec}}"
-        return f"{figure.value:{spec}}±{margin.removeprefix('0')}"
+        return f"{figure.value:{spec}}({margin.removeprefix('0')})"
 
     def table(self, table: Table) -> str:
         """Return a table; what is too wide for the terminal continues below."""
@@ -439,7 +422,6 @@ def _size(column: _Column) -> int:
 
 
 def _parts(columns: Sequence[_Column], width: int) -> Iterator[list[_Column]]:
-    """Split columns into groups that fit a width."""
     part: list[_Column] = []
     for column in columns:
         if part and sum(_size(each) + 2 for each in part) + _size(column) > width:
@@ -450,7 +432,6 @@ def _parts(columns: Sequence[_Column], width: int) -> Iterator[list[_Column]]:
 
 
 def _lines(columns: Sequence[_Column]) -> Iterator[str]:
-    """Yield the lines of a table whose columns stand beside each other."""
     for row in zip(*columns, strict=True):
         for number in range(max(map(len, row))):
             cells = (

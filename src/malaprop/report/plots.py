@@ -97,7 +97,6 @@ def band_by_epsilon(axes: Any, profile: Profile, statistic: str, symbol: str, la
 
 @_plot
 def success_by_epsilon(axes: Any, profile: Profile) -> None:
-    """Plot how often an observer guesses right, by ε."""
     points = [(p.epsilon, p.success.value, p.success.interval) for p in profile.curve]
     _line(axes, *zip(*points, strict=True))
     axes.axvline(profile.epsilon, **_MARKED)
@@ -129,7 +128,6 @@ def success_by_occurrences(axes: Any, profile: Profile) -> None:
 
 @_plot
 def over_words(axes: Any, values: Sequence[float], label: str) -> None:
-    """Plot how a statistic is spread over words, with the mean and the middle 90 %."""
     low, high = np.percentile(values, [5, 95])
     axes.axvspan(low, high, color=PALE, linewidth=0, label="90 % of words")
     axes.hist(values, bins=min(40, max(5, len(values) // 20)), color=INK, alpha=0.85)
@@ -140,7 +138,6 @@ def over_words(axes: Any, values: Sequence[float], label: str) -> None:
 
 @_plot
 def calibration_curve(axes: Any, calibration: Calibration, label: str) -> None:
-    """Plot the figure behind a target by ε, with its error, and the ε that was chosen."""
     epsilons, values = zip(*calibration.curve, strict=True)
     intervals = [sorted(pair) for pair in zip(values, calibration.bounds, strict=True)]
     _line(axes, epsilons, values, intervals)
@@ -151,7 +148,6 @@ def calibration_curve(axes: Any, calibration: Calibration, label: str) -> None:
 
 @_plot
 def losses_of_pairs(axes: Any, pairs: Sequence[PairLoss]) -> None:
-    """Plot what draws show about pairs of words, against what the guarantee allows."""
     shown = [pair for pair in pairs if math.isfinite(pair.allowed)]
     most = max((pair.allowed for pair in shown), default=1.0)
     axes.plot([0, most], [0, most], color="black", linestyle=":", label="the guarantee")
@@ -164,7 +160,6 @@ def losses_of_pairs(axes: Any, pairs: Sequence[PairLoss]) -> None:
 
 @_plot
 def recovered_by_occurrences(axes: Any, groups: Sequence[Group]) -> None:
-    """Plot the shares of words that were kept and recovered, by occurrences in a text."""
     places = np.arange(len(groups))
     axes.bar(places - 0.2, [g.kept for g in groups], 0.4, color=PALE, label="kept")
     axes.bar(places + 0.2, [g.score for g in groups], 0.4, color=INK, label="recovered")
@@ -186,9 +181,6 @@ def _bars(values: Sequence[float], intervals: Sequence[Sequence[float]]) -> list
         [max(0.0, value - low) for value, (low, _) in pairs],
         [max(0.0, high - value) for value, (_, high) in pairs],
     ]
-
-
-# What pages show of a mechanism's profile: plots by ε and by occurrences, and a table.
 
 
 _UNIFORM = "All words are equally likely."
@@ -243,9 +235,6 @@ def occurrence_table(profile: Profile, once: str) -> Table:
     return Table(("a word occurs, with as many draws", *head), tuple(rows))
 
 
-# The picture of an evaluation: utility over what attacks recover.
-
-
 _MARKS = "osD^vP*X"
 _INKS = (INK, "#a4521b", "#4d7c3a", "#7a4a8a", "#66707a", "#b08a1e", "#2a7f86", "#93304d")
 
@@ -261,13 +250,11 @@ def frontier_plot(evaluation: Evaluation) -> tuple[Plot, ...]:
     """Return the picture of an evaluation; none if no attack on words was run."""
     if any(cell.strongest is None for cell in evaluation.cells):
         return ()
-    caption = _CAPTION.format(utility=evaluation.utility.name)
-    return (Plot(lambda: frontier(evaluation), caption),)
+    return (Plot(lambda: frontier(evaluation), _CAPTION.format(utility=evaluation.utility.name)),)
 
 
 @_plot
 def frontier(axes: Any, evaluation: Evaluation) -> None:
-    """Plot the utility of each setting over what the strongest attack recovers."""
     utility, chosen = evaluation.utility, evaluation.recommendation.cell
     ordered = sorted(evaluation.cells, key=lambda cell: (cell.name, cell.epsilon))
     for number, (name, cells) in enumerate(groupby(ordered, key=lambda cell: cell.name)):
@@ -303,6 +290,5 @@ def frontier(axes: Any, evaluation: Evaluation) -> None:
 
 
 def _place(cell: Cell, evaluation: Evaluation) -> tuple[Any, Estimate]:
-    """Return the figure of the strongest attack, and the utility."""
     _, attack = cell.strongest or ("", None)
     return attack, evaluation.utility.of(cell)

@@ -11,6 +11,7 @@ from malaprop.privacy.guarantee import EACH_DISTINCT_WORD, Guarantee, Kind, roun
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.release import common_words
 from malaprop.report.page import Facts, Piece, Section, code, named, opened
+from malaprop.text.people import CLASSES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,10 +75,31 @@ def _like(space: MetricSpace, word: int) -> int:
     return int(next(others, order[0]))
 
 
-VALUES = (
+_VALUES = (
     "Numbers, dates and times are protected in the same way: the farther apart two of them are, "
     "the less, and without a limit. Identifiers and addresses are made up: only their shape stays."
 )
+_SHIFTED = (
+    "The dates of a text move together, by one secret shift. That hides when things happened, and "
+    "not how far apart: whoever knows one of the dates knows all of them."
+)
+_PEOPLE = (
+    "Names and places that are on public lists are replaced by others from these lists, without a "
+    "look at them. Those that the lists lack are words like all others, and may be read off."
+)
+
+
+def kinds_promise(guarantee: Guarantee) -> tuple[str, ...]:
+    """Say what is guaranteed for what is no word, by the kinds of a guarantee."""
+    if guarantee.kind is Kind.NONE:
+        return ()
+    values = any(not kind.drawn_anew for kind in guarantee.kinds[1:])
+    people = {kind for kinds in CLASSES.values() for kind in kinds}
+    redrawn = any(kind.name in people for kind in guarantee.kinds)
+    shifted = any(kind.together for kind in guarantee.kinds)
+    return (*[_VALUES] * values, *[_SHIFTED] * shifted, *[_PEOPLE] * redrawn)
+
+
 _LARGEST = 25.0  # a loss in nats beyond which a factor is written as a power of e
 _CLEAR = 6.0  # a loss in nats beyond which two words can be told apart
 
@@ -148,7 +170,6 @@ def _both(pair: Comparison) -> str:
 
 
 def _most(pair: Comparison) -> str:
-    """Say by how much the odds between two words change."""
     if pair.loss is None:
         return "any factor: for them, nothing is promised"
     clear = " (which is next to no protection)" if pair.loss > _CLEAR else ""

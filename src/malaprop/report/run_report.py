@@ -24,7 +24,15 @@ from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.word_graph import Steps
 from malaprop.private_files import without_passwords
 from malaprop.privatizer import Privatizer
-from malaprop.release import MANY, Repetition, common_words, declared_public, split_repeats
+from malaprop.release import (
+    INTERVALS,
+    MANY,
+    Repetition,
+    common_words,
+    declared_public,
+    redrawn_facts,
+    split_repeats,
+)
 from malaprop.report.file_counts import FileCounts
 from malaprop.report.page import (
     Bullets,
@@ -41,17 +49,14 @@ from malaprop.report.page import (
 )
 from malaprop.report.plots import occurrence_table, profile_plots
 from malaprop.report.promise import (
-    VALUES,
     Comparison,
     comparisons,
+    kinds_promise,
     plain_promise,
     promise_pieces,
     short_promise,
 )
 from malaprop.text.treatment import DRAWN_TAGS
-
-# The report as a value.
-
 
 AUDIENCE = (
     "For the owner of the text, not for publication: the counts depend on the input in ways that "
@@ -76,7 +81,6 @@ class FileRecord:
     output_digest: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the record as plain values."""
         return {
             "input": without_passwords(self.input),
             "output": without_passwords(self.output),
@@ -112,7 +116,6 @@ class Occasion:
     command: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the occasion as plain values."""
         return {
             "date": self.started.isoformat(timespec="seconds"),
             "seconds": round(self.seconds, 3),
@@ -129,7 +132,6 @@ class Clock:
     _since: float = field(default_factory=monotonic)
 
     def occasion(self) -> Occasion:
-        """Return when and how the run was made, up to now."""
         return Occasion(
             started=self._date,
             seconds=monotonic() - self._since,
@@ -216,11 +218,9 @@ class RunReport:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """All warnings: those before the work and those after it."""
         return self.cautions + self.findings
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values for JSON."""
         return {
             "audience": AUDIENCE,
             "malaprop": self.version,
@@ -261,7 +261,7 @@ class RunReport:
                     promise_pieces(
                         self.guarantee,
                         *plain_promise(self.guarantee, self.examples),
-                        VALUES if self.guarantee.kinds and not none else "",
+                        *kinds_promise(self.guarantee),
                     ),
                 ),
                 Section("What is not protected", (Bullets(tuple(visible)),)),
@@ -373,6 +373,12 @@ def visible(privatizer: Privatizer) -> dict[str, str]:
         shown[what] = "what you declared public"
     if policy.keep:
         shown["that the other words are not among those to keep"] = ""
+    if policy.shift_dates:
+        shown[INTERVALS] = "intervals between dates"
+    if policy.redraw:
+        classes, equal = redrawn_facts(policy)
+        shown[classes] = f"which words are {' and '.join(policy.redraw)}"
+        shown[equal] = ""
     if policy.repeat == "document":
         values = " or values" if typed else ""
         shown[f"which places of a text hold equal words{values}"] = "which words are equal"
@@ -390,9 +396,6 @@ def _wordless(texts: int) -> str:
     )
 
 
-# The page of a run.
-
-
 _PROTECTED = {
     "in_lexicon": "in the lexicon",
     "mapped": "mapped to words of it",
@@ -400,6 +403,8 @@ _PROTECTED = {
     "emails": "as e-mail addresses",
     "emoji": "as emoji or symbols",
     "money": "as amounts of money",
+    "names": "as names, redrawn",
+    "places": "as places, redrawn",
 }
 """How tokens were drawn, by their tag, where it is not simply “as” that tag."""
 _OTHERWISE = {
@@ -506,7 +511,6 @@ def _treatment(report: RunReport, done: str) -> Table:
 
 
 def _repeated(report: RunReport, profile: Profile | None) -> tuple[Piece, ...]:
-    """Say how often content words occur in a text, and what an observer makes of it."""
     facts = report.repetition
     if not facts.most:
         return ()
@@ -578,13 +582,9 @@ def _names(names: Iterable[str]) -> str:
 
 
 def _setting(value: object) -> str:
-    """Return the value of a setting, which may be several by name."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {each}" for name, each in value.items())
     return str(value)
-
-
-# What all pages say of how something was made.
 
 
 def method(

@@ -12,6 +12,7 @@ from malaprop.report.page import Bullets, Facts, Page, Section, code, counted, n
 from malaprop.report.promise import factor, promise_pieces
 from malaprop.report.run_report import LexiconFacts, Occasion, method, summary_page
 
+_FACTS = ["input_digest", "output_digest", "format", "part", "rows", "columns", "released_columns"]
 AUDIENCE = "For the owner of the data, not for publication."
 NO_SCALE = (
     "nobody said how far apart such vectors are, so nothing tells whether this ε leaves anything "
@@ -33,7 +34,6 @@ class EmbeddedTexts:
     """The median distance of a word of the lexicon to its nearest one."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts as plain values."""
         return {**vars(self), "lexicon": vars(self.lexicon).copy()}
 
 
@@ -74,7 +74,6 @@ class VectorReport:
         return tuple(text.replace("`", "") for text in said)  # a page names parameters as words
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values for JSON."""
         return {
             "audience": AUDIENCE,
             "malaprop": self.version,
@@ -86,20 +85,13 @@ class VectorReport:
             "scale": self.scale.to_dict() if self.scale else None,
             "input": without_passwords(self.input),
             "output": without_passwords(self.output),
-            "input_digest": self.input_digest,
-            "output_digest": self.output_digest,
-            "format": self.format,
-            "part": self.part,
-            "rows": self.rows,
-            "columns": self.columns,
-            "released_columns": self.released_columns,
+            **{name: getattr(self, name) for name in _FACTS},
             "not_protected": list(self.beside),
             "left_out": list(self.left_out),
             "texts": self.texts.to_dict() if self.texts else None,
         }
 
     def page(self) -> Page:
-        """Return the page of the release."""
         none, scale, texts = self.guarantee.kind is Kind.NONE, self.scale, self.texts
         figures = [
             (f"{self.rows:,}", "vectors released"),
@@ -146,14 +138,12 @@ class VectorReport:
         )
 
     def summary(self, where: str) -> Page:
-        """Return three lines for a terminal; `where` says where the whole report is."""
         promised, *_ = _promise(self) or [str(self.guarantee)]
         work = f"{counted(self.rows, 'vector')} of {named(self.input)}"
         return summary_page(promised, "; ".join(_visible(self)), f"{work}; {where}")
 
 
 def _promise(report: VectorReport) -> tuple[str, ...]:
-    """Say what is guaranteed in plain words."""
     guarantee, scale = report.guarantee, report.scale
     if guarantee.kind is not Kind.METRIC or guarantee.delta:
         return ()

@@ -30,15 +30,8 @@ from malaprop.privacy.errors import (
     ParameterError,
 )
 from malaprop.privatizer import Privatizer
+from malaprop.spark import tasks
 from malaprop.spark.shipping import ship
-from malaprop.spark.tasks import (
-    FILE,
-    LINE,
-    WHOLE,
-    ExecutorRecipe,
-    Tally,
-    Task,
-)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,7 +74,7 @@ def draw_files(
     target: str,
     *,
     force: bool,
-) -> Tally:
+) -> tasks.Tally:
     """Copy a folder of files, or those that a pattern matches, with private texts."""
     files, place = _at(spark, source)
     places = [place]
@@ -120,19 +113,19 @@ def draw(
     *,
     force: bool = False,
     check: Callable[[], None] = lambda: None,
-) -> Tally:
+) -> tasks.Tally:
     """Write a table with private texts into a folder; return what was counted.
 
     `check` is called when all is written, before the folder gets its name.
     """
     spark = frame.sparkSession
     table = layout.kind.spark == "table"
-    schema = _plain(frame.schema) if table else StructType().add(LINE, StringType())
+    schema = _plain(frame.schema) if table else StructType().add(tasks.LINE, StringType())
     if table:
         _check_columns(schema, layout)
         # Spark takes a name with a dot for a field of a struct, so it works with other names.
         frame = frame.toDF(*(f"c{place}" for place in range(len(schema))))
-    recipe = ExecutorRecipe(
+    recipe = tasks.ExecutorRecipe(
         shipment=ship(privatizer.lexicon, spark.sparkContext),
         mechanism=privatizer.mechanism,
         policy=privatizer.policy,
@@ -140,8 +133,8 @@ def draw(
     )
     names = tuple(schema.names)
     # With the driver's value of what is absent, not an executor's.
-    new_task = partial(Task, recipe=recipe, layout=layout, names=names, absent=_ABSENT)
-    total = spark.sparkContext.accumulator(Tally(), AddingAccumulatorParam(Tally()))
+    new_task = partial(tasks.Task, recipe=recipe, layout=layout, names=names, absent=_ABSENT)
+    total = spark.sparkContext.accumulator(tasks.Tally(), AddingAccumulatorParam(tasks.Tally()))
 
     def run(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         task = new_task()
@@ -280,7 +273,7 @@ def _columns(spark: "SparkSession", paths: list[str], layout: Layout) -> "DataFr
 
 def _lines(spark: "SparkSession", paths: list[str], layout: Layout) -> "DataFrame":
     lines = spark.read.option("lineSep", "\n").text(paths)
-    if lines.columns != [LINE]:
+    if lines.columns != [tasks.LINE]:
         raise ParameterError(
             f"The input has folders that stand for values of a column (name=value), which is lost "
             f"in {layout.format}: privatize these folders one by one, or use Parquet."
@@ -291,7 +284,7 @@ def _lines(spark: "SparkSession", paths: list[str], layout: Layout) -> "DataFram
     about = functions.col("_metadata")
     whole = (about.file_block_start == 0) & (about.file_block_length == about.file_size)
     file = functions.xxhash64(about.file_path)
-    return lines.select(LINE, file.alias(FILE), whole.alias(WHOLE))
+    return lines.select(tasks.LINE, file.alias(tasks.FILE), whole.alias(tasks.WHOLE))
 
 
 def _check_all_read(spark: "SparkSession", paths: list[str], table: "DataFrame") -> None:

@@ -45,8 +45,7 @@ class Shipment:
                 "The lexicon of an executor is not the driver's: their fingerprints differ. "
                 "Install the same version of malaprop on all machines."
             )
-        tables = kept_tables(self.fingerprint, unpacked / _TABLES)
-        return lexicon.with_tables(tables)
+        return lexicon.with_tables(kept_tables(self.fingerprint, unpacked / _TABLES))
 
 
 # The driver serves the archives as long as its process lives: executors may come later.

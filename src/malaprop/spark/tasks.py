@@ -77,10 +77,9 @@ def keeps(guarantee: Guarantee, promise: Guarantee) -> bool:
     another.
     """
     facts = ("kind", "epsilon", "metric", "lexicon", "per", "pairs", "texts", "public")
-    numbers = ("delta", "cap", "radius", "zcdp")
     return all(getattr(guarantee, name) == getattr(promise, name) for name in facts) and all(
         math.isclose(getattr(guarantee, name), getattr(promise, name), rel_tol=1e-9)
-        for name in numbers
+        for name in ("delta", "cap", "radius", "zcdp")
     )
 
 

@@ -37,6 +37,7 @@ from malaprop.text.template import (
     Writer,
     closely,
     ends_sentence,
+    link,
 )
 from malaprop.text.treatment import ALL_TAGS, SIGN_TAG, BoundPolicy, Treatment
 
@@ -63,6 +64,7 @@ _SLOT: list[Any] = [
     ("parts", np.bool_),  # that text is not just whitespace
     ("form", np.object_),  # the form of a slot for a value
     ("typed", np.bool_),  # whether it is one
+    ("linked", np.uint8),  # how it is linked; see `template.link`
 ]
 Records = NDArray[Any]
 """A structured array: a table with named columns."""
@@ -83,7 +85,6 @@ class _GrowingTable:
         self._new += rows
 
     def table(self) -> Records:
-        """Return all rows so far."""
         if self._new:
             end = len(self)
             if end > len(self._table):
@@ -114,12 +115,10 @@ class Looks:
         self.white_ends: list[int | None] = []  # at how many ends it is white; None: everywhere
 
     def tables(self) -> _LookTables:
-        """Return the tables of all looks so far."""
         every = (self._looks, self._slots, self._pieces, self._spaced)
         return _LookTables(*(growing.table() for growing in every))
 
     def table(self) -> Records:
-        """Return the table of looks so far."""
         return self._looks.table()
 
     def number(self, shown: tuple[Part, ...]) -> int:
@@ -154,8 +153,8 @@ class Looks:
             any(form is not None for form in forms),
         )
         self._slots.add(
-            (ends_sentence(gap), bool(gap.strip()), form, form is not None)
-            for gap, form in zip(before, forms, strict=True)
+            (ends_sentence(gap), bool(gap.strip()), form, form is not None, link(gaps, slot))
+            for slot, (gap, form) in enumerate(zip(before, forms, strict=True))
         )
         self._pieces.add(pieces)
         self._spaced.add(-1 if piece is not None else 0 for piece in pieces[:-1])
@@ -206,7 +205,6 @@ class ChunkLayout:
 
     @cached_property
     def _slot_rows(self) -> Ids:
-        """The row of each slot in the table of slots."""
         return self.each_slot(self._of_chunks("first"))
 
     def spaces_at_ends(self) -> Ids:
@@ -230,7 +228,8 @@ class ChunkLayout:
         rows = _rows(self._of_chunks("first_piece"), counts, next_pieces)
         shown, spaced = self._tables.pieces[rows], self._tables.spaced[rows]
         words = np.flatnonzero(spaced >= 0)
-        shown[words] = writer.write(drawn, starts, apart, spaced[words], values)
+        linked = _column(self._tables.slots, "linked", self._slot_rows)
+        shown[words] = writer.write(drawn, starts, apart, linked, spaced[words], values)
         strings, texts, first = shown.tolist(), list[str](), 0
         for after in next_pieces[self._last_chunks].tolist():
             text = "".join(strings[first:after])
@@ -241,7 +240,6 @@ class ChunkLayout:
         return texts
 
     def _of_chunks(self, column: str) -> NDArray[Any]:
-        """Look up a column of the table of looks for each chunk."""
         return _column(self._tables.looks, column, self._looks)
 
     @cached_property
@@ -266,14 +264,12 @@ class ChunkLayout:
         if not lines.size:
             return lines
         solid: Ids = np.cumsum(self._of_chunks("solid"))[lines]
-        blank: Ids = lines[1:][np.diff(solid) == 0]
-        return blank
+        return np.asarray(lines[1:][np.diff(solid) == 0])
 
 
 def _column(table: Records, column: str, rows: Ids) -> NDArray[Any]:
     # Copied, the column is all in the cache: it is short, but the rows of the table are long.
-    values: NDArray[Any] = np.ascontiguousarray(table[column]).take(rows, axis=0)
-    return values
+    return np.asarray(np.ascontiguousarray(table[column]).take(rows, axis=0))
 
 
 def _rows(firsts: Ids, counts: Ids, ends: Ids) -> Ids:
@@ -297,7 +293,6 @@ class ChunkTallies(NamedTuple):
 
     shapes: Ids
     table: Records
-    """What is known of each shape."""
     lengths: Ids
     spaces: Ids
     """What to add to the runs of whitespace of each text."""
@@ -336,15 +331,12 @@ class CodedTexts(NamedTuple):
     numbers: NDArray[np.integer]
     lengths: Ids
     codes: Ids
-    """The codes of the distinct chunks."""
 
     @property
     def shapes(self) -> Ids:
-        """The shape of each distinct chunk."""
         return self.codes >> _OFFSET_BITS
 
     def select(self, chosen: NDArray[np.bool_]) -> "CodedTexts":
-        """Return the chosen texts."""
         numbers = self.numbers[np.repeat(chosen, self.lengths)]
         return self._replace(numbers=numbers, lengths=self.lengths[chosen])
 
@@ -584,7 +576,7 @@ class ChunkCodes(dict[str, int]):
         return layout, ids, ChunkTallies(shapes, table, coded.lengths, layout.spaces_at_ends())
 
     def encode(self, texts: Sequence[str]) -> CodedTexts:
-        """Encode texts as chunks."""
+        """Return texts as codes of their chunks; what is new among these is parsed and kept."""
         before = len(self)
         texts = [_TOO_LONG if GLUE in text else text for text in texts]
         chunks = distinct_chunks(texts)
@@ -620,16 +612,14 @@ class ChunkCodes(dict[str, int]):
             kept[after:end] = False
         if not new:
             return coded
-        texts = np.repeat(np.arange(len(coded.lengths)), coded.lengths)
         return CodedTexts(
             [*coded.distinct, *new],
             numbers[kept],
-            np.bincount(texts[kept]),
+            np.bincount(np.repeat(np.arange(len(coded.lengths)), coded.lengths)[kept]),
             np.append(coded.codes, self._codes(list(new))),
         )
 
     def _codes(self, chunks: list[str]) -> Ids:
-        """Return the codes of distinct chunks; learn those that are new."""
         codes = np.array(list(map(self.get, chunks, repeat(_NEW))), dtype=np.int64)
         places = np.flatnonzero(codes == _NEW)
         if places.size:
@@ -698,7 +688,6 @@ class ChunkCodes(dict[str, int]):
     def _code(
         self, chunk: str, treatments: list[Treatment], may_join: bool, was_glued: bool = False
     ) -> int:
-        """Return the code of a chunk, given the treatments of its tokens."""
         ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 4
         if was_glued:  # a space that is not part of a value stands before what vanishes
             shown = tuple(part for part in shown if part != " ")
@@ -731,7 +720,6 @@ class ChunkCodes(dict[str, int]):
         return AWKWARD if "o" in marks else None
 
     def _shape(self, shown: tuple[Part, ...], tags: tuple[str, ...], joins: Joins = (0, 0)) -> int:
-        """Return the number of a shape, a new one if need be."""
         look = self._looks.number(shown)
         number = self._numbers.get((look, tags, joins))
         if number is None:

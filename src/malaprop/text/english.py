@@ -6,11 +6,13 @@ are in small letters, unless said otherwise.
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 from unicodedata import decimal
+
+from malaprop.data import DATA
 
 _TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
@@ -27,8 +29,6 @@ ARTICLES = frozenset({"a", "an"})
 """Words that are fitted to the next word by `article_before`."""
 TELLING_WORDS = ARTICLES | {"the"}
 """A lexicon with these words has the articles of English."""
-FIRST_PERSON = {word: f"I{word[1:]}" for word in _words("first_person")}
-"""Words that are written with a capital anywhere, and how."""
 
 # Written with a consonant, spoken with a vowel: an hour, an heir, an x.
 # Numbers: an 8, an 11, an 18, an 80, an 11th, an 18,000; but a 110 and a 1,800.
@@ -40,18 +40,48 @@ _CONSONANT = re.compile(
     r"uni(?![dmn])|unanim|unesco|us(?!h)|ut[aceio]|ur[aeiou]|u(?:ae|bi|c|ef|f|ga|hf|i|k|lys|v|$)"
     r"|eu|ewe|one(?!r)|once|oui"
 )
+# Spelt out, letter by letter: an FBI agent, an MRI, a UN envoy; but a RAM, a NATO base.
+_SPELT = re.compile(
+    r"(?!HUD|LAN|NAS|RAM|REM|ROM)(?:U[A-Z]+|[A-Z]{2,3}|[A-Z][B-DF-HJ-NP-TV-Z][A-Z]+)s?"
+)
+_NAMED_WITH_VOWEL = frozenset("AEFHILMNORSX")
 
 
 @lru_cache(maxsize=2**15)
 def article_before(word: str) -> str:
-    """Return the article that a word or a number takes.
+    """Return the article that a word takes, as it is written, or a number.
 
     >>> [article_before(word) for word in ("apple", "hour", "user", "uninvited", "house")]
     ['an', 'an', 'a', 'an', 'a']
+    >>> [article_before(word) for word in ("MRI", "USA", "NATO", "Irish")]
+    ['an', 'a', 'a', 'an']
     >>> [article_before(number) for number in ("8", "11", "110", "18th", "80%", "1800")]
     ['an', 'an', 'a', 'an', 'an', 'a']
     """
+    if _SPELT.fullmatch(word):
+        return "an" if word[0] in _NAMED_WITH_VOWEL else "a"
+    word = word.lower()
     return "an" if _VOWEL.match(word) and not _CONSONANT.match(word) else "a"
+
+
+# Capitals: London, Monday, USA; and what parts of contractions are written as.
+
+CAPITALS = DATA / "english-capitals" / "words.txt"
+CONTRACTIONS: dict[str, str] = _TABLES["contractions"]
+"""How parts of contractions are written, and contractions without their apostrophe."""
+CLITICS = frozenset(_words("clitics"))
+"""What stands behind an apostrophe where texts are cut at it: it 's."""
+
+
+@cache
+def written_words() -> Mapping[str, str]:
+    """Return how words are written inside a sentence, if that is not as they are.
+
+    >>> [written_words().get(word, word) for word in ("london", "usa", "may", "isn", "ve")]
+    ['London', 'USA', 'may', "isn't", 'have']
+    """
+    capitals = CAPITALS.read_text("ascii")
+    return dict(zip(capitals.lower().split(), capitals.split(), strict=True)) | CONTRACTIONS
 
 
 FUNCTION_WORDS = frozenset(_words("function_words"))
@@ -62,10 +92,7 @@ FUNCTION_WORDS = frozenset(_words("function_words"))
 
 
 # In the order in which they are tried: the first that leads to a known word wins.
-_ENDINGS = (
-    *("ness", "ment", "able", "ible", "est", "ing", "ful", "ish", "ed", "er", "ly"),
-    "s",
-)
+_ENDINGS = (*("ness", "ment", "able", "ible", "est", "ing", "ful", "ish", "ed", "er", "ly"), "s")
 _ENDINGS_BY_LETTER = {
     letter: tuple(ending for ending in _ENDINGS if ending[-1] == letter)
     for letter in {ending[-1] for ending in _ENDINGS}
@@ -156,7 +183,9 @@ def number_words(text: str) -> tuple[str, ...]:
         str(decimal(character)) for character in first[0] if character.isdecimal()
     ).lstrip("0")
     if _ORDINAL.fullmatch(text):
-        return _ordinal(digits), _cardinal(digits)
+        cardinal = _cardinal(digits)
+        regular = f"{cardinal[:-1]}ieth" if cardinal.endswith("y") else f"{cardinal}th"
+        return _IRREGULAR_ORDINALS.get(cardinal, regular), cardinal
     if _NUMERAL.fullmatch(text) or not any(character.isalpha() for character in text):
         return (_cardinal(digits),)
     return ()
@@ -167,12 +196,6 @@ def _cardinal(digits: str) -> str:
         value = int(digits or "0")
         return _SMALL[value] if value <= 20 else _TENS[value // 10 - 1]
     return next((word for most, word in _LARGE if len(digits) <= most), "trillion")
-
-
-def _ordinal(digits: str) -> str:
-    cardinal = _cardinal(digits)
-    regular = f"{cardinal[:-1]}ieth" if cardinal.endswith("y") else f"{cardinal}th"
-    return _IRREGULAR_ORDINALS.get(cardinal, regular)
 
 
 # Contractions and possessives.
@@ -203,7 +226,6 @@ BEFORE_MONTH = "of"
 HALVES = ("am", "pm")
 """The halves of a day, as they are written behind an hour."""
 HALF = r"(?i:[ap]\.m\.?|[ap]m)(?![^\W_])"
-"""The pattern of these."""
 # "a.m." is cut at its stops.
 PARTS_OF_VALUES = frozenset(
     {

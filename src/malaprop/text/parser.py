@@ -2,7 +2,8 @@
 
 There are two ways, with the same result. Most texts of a large batch are read chunk by chunk and
 processed together. The others go token by token: small batches, texts whose punctuation is
-dropped, and texts with something to leave out, mask or keep, or with a public piece.
+dropped or whose names are redrawn, and texts with something to leave out, mask or keep, or with a
+public piece.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,26 +16,25 @@ import numpy as np
 from malaprop.privacy.arrays import Ids
 from malaprop.text.chunks import ChunkCodes, ChunkLayout, ChunkTallies
 from malaprop.text.kinds import Form
+from malaprop.text.people import START
 from malaprop.text.policy import Policy
 from malaprop.text.public import Span, cut_spans
 from malaprop.text.segments import Segment
 from malaprop.text.template import (
     BEGINS,
     FOLLOWS,
-    PUBLIC_MARK,
+    TAG_MARK,
     UNKNOWN,
     VALUE,
     Flags,
     Template,
     Writer,
     lay_out,
-    mark,
     mark_of,
 )
 from malaprop.text.treatment import (
     ALL_TAGS,
     DRAWN_TAGS,
-    IN_LEXICON,
     LEFT_OUT,
     PUBLIC_TAGS,
     SIGN_TAG,
@@ -54,7 +54,6 @@ class Templates:
     """What stays visible of several texts, and how drawn words fill it. It holds no secret."""
 
     slot_counts: Sequence[int]
-    """How many slots each text has."""
     typed: Flags
     """Which slots are for values, and not for words."""
     forms: Sequence[Form]
@@ -150,7 +149,6 @@ class Secrets(NamedTuple):
     ids: Ids
     """The secret ids of all slots, text by text."""
     tallies: "Tallies"
-    """How the tokens were treated."""
 
 
 class Tallies:
@@ -172,7 +170,6 @@ class Tallies:
         self._chunks, self._awkward = chunks, awkward
 
     def total(self) -> dict[str, int]:
-        """Count the tokens of all texts."""
         rows = self._rows()
         words, signs = rows[:, _WORDS].sum(axis=1), rows[:, _SIGNS]
         wordless, mostly_signs = (words == 0) & (signs > 0), (words > 0) & (signs > words)
@@ -180,7 +177,6 @@ class Tallies:
         return self._counts(sums, int(wordless.sum()), int(mostly_signs.sum()))
 
     def each(self) -> list[dict[str, int]]:
-        """Count the tokens of each text."""
         counts = []
         for row in self._rows().tolist():
             words, signs = sum(compress(row, _WORDS)), row[_SIGNS]
@@ -251,7 +247,9 @@ class TextParser:
 
     def parse(self, texts: list[str]) -> tuple[Templates, Secrets]:
         """Parse texts; they share one array of ids."""
-        if self._policy.policy.punctuation == "drop" or sum(map(len, texts)) < _FEW_LETTERS:
+        policy = self._policy.policy
+        few = sum(map(len, texts)) < _FEW_LETTERS
+        if few or policy.punctuation == "drop" or policy.redraw:
             return self._by_token(texts)
         try:
             # Popped, it is out of other threads' reach. If encoding fails, it is discarded.
@@ -295,8 +293,7 @@ class TextParser:
 
     def _together(self, parsed: list[_ParsedText]) -> tuple[Templates, Secrets]:
         templates = Templates(self._writer, [text.template for text in parsed])
-        shows_signs = self._policy.policy.punctuation == "keep"
-        tallies = Tallies([text.tags for text in parsed], shows_signs)
+        tallies = Tallies([text.tags for text in parsed], self._policy.policy.punctuation == "keep")
         return templates, Secrets(_ids(parsed), tallies)
 
     def _parsed(self, text: str) -> _ParsedText:
@@ -309,33 +306,24 @@ class TextParser:
     def _laid_out(self, segments: Iterable[Segment], *, released: bool = False) -> _ParsedText:
         """Parse each private segment by itself, and lay out all of them as one text."""
         treatments: list[Treatment] = []
+        gap = START
         for each in segments:
             if each.public:
-                tag = PUBLIC_TAGS[each.origin]
-                treatments.append(Treatment(-1, tag, each.text, mark_of(each)))
+                tag, mark = PUBLIC_TAGS[each.origin], mark_of(each)
+                treatments.append(Treatment(-1, tag, each.text, mark))
+                gap = gap if mark == TAG_MARK else START
             elif released:
-                tokens = list(self._policy.cut(each.text))
-                found = zip(tokens, self._policy.treat_all(tokens), strict=True)
-                treatments += [
-                    treatment if treatment.tag == IN_LEXICON else _as_it_is(token)
-                    for token, treatment in found
-                ]
+                treated, gap = self._policy.treat_released(each.text, gap)
+                treatments += treated
             else:
-                treatments += self._policy.treat_all(self._policy.cut(each.text))
+                treated, gap = self._policy.treat_text(each.text, gap)
+                treatments += treated
         ids, tags, shown, marks = zip(*treatments, strict=True) if treatments else ((),) * 4
         if LEFT_OUT in shown:
             shown = tuple(part for part in shown if part != LEFT_OUT)
         punctuation, escape = self._policy.policy.punctuation, self._escape or str
         template = lay_out(shown, "".join(marks), punctuation, escape)
         return _ParsedText(template, tuple(i for i in ids if i >= 0), tags)
-
-
-def _as_it_is(token: str) -> Treatment:
-    """Show a token of a private text, without a space of our own beside it."""
-    sign = mark(token)
-    return Treatment(
-        -1, "kept" if sign == "k" else SIGN_TAG, token, PUBLIC_MARK if sign == "k" else sign
-    )
 
 
 def _ids(parsed: Iterable[_ParsedText]) -> Ids:

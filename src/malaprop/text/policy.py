@@ -1,6 +1,6 @@
 """The user's choices about texts, valid from birth. `treatment` says what follows from them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from inspect import signature
@@ -11,6 +11,7 @@ from malaprop.privacy.errors import ParameterError, did_you_mean, is_computable
 from malaprop.privacy.guarantee import Guarantee
 from malaprop.text.kinds import DateOrder
 from malaprop.text.kinds.grids import StepSizes
+from malaprop.text.people import CLASSES
 from malaprop.text.public import Markup, checked_markup, entries_of
 from malaprop.text.template import Punctuation
 from malaprop.text.word_map import MAP_VERSION
@@ -18,6 +19,8 @@ from malaprop.text.word_map import MAP_VERSION
 Unknown = Literal["map", "mask", "drop", "keep"]
 Kinds = Literal["typed", "words"]
 Repeat = Literal["fresh", "document"]
+PEOPLE = "people"
+"""The value of `redraw` that stands for all of them."""
 
 _CHOICES: Mapping[str, tuple[str | None, ...]] = {
     "unknown": get_args(Unknown),
@@ -26,7 +29,13 @@ _CHOICES: Mapping[str, tuple[str | None, ...]] = {
     "kinds": (*get_args(Kinds), None),
     "dates": get_args(DateOrder),
 }
-_OF_VALUES = ("kind_epsilon", "steps", "dates")  # parameters that need `kinds="typed"`
+_OF_VALUES = (
+    "kind_epsilon",
+    "steps",
+    "dates",
+    "shift_dates",
+)  # parameters that need `kinds="typed"`
+_LEAST_OF_SHIFTS = 1e-6  # nats a day: below that, floats do not count the days
 _MOST_LISTED = 20  # kept words that a report lists
 
 
@@ -40,7 +49,9 @@ class TextOptions(TypedDict, total=False):
     kind_epsilon: float | None
     steps: Mapping[str, str]
     dates: DateOrder
+    shift_dates: bool
     repeat: Repeat
+    redraw: str | Iterable[str]
     keep: str | Sequence[str]
     markup: Markup | None
     readable: bool | str
@@ -53,10 +64,13 @@ class Policy:
     With `kinds="typed"`, numbers, dates and times become others of their kind, near by, and
     identifiers and addresses are made up; with `"words"` all of them become words. `None` leaves
     the choice to the mechanism. `kind_epsilon` is the ε of one step of a value, `steps` says how
-    long a step is, and `dates` whether 03/04/2023 is in March (`mdy`) or in April (`dmy`).
+    long a step is, and `dates` whether 03/04/2023 is in March (`mdy`) or in April (`dmy`). With
+    `shift_dates`, all dates of a text are moved by one secret number of days.
 
     `repeat` is `fresh`, a draw for every place, or `document`, one draw for all places of a text
     that hold the same mapped value.
+
+    `redraw` is `people`, or `names` or `places`: those that public lists have are drawn anew.
 
     `keep` and `markup` declare parts of texts public: a list of words and phrases, with or without
     `"placeholders"`, or `"placeholders"` alone; and the tags of `html`.
@@ -76,7 +90,9 @@ class Policy:
     kind_epsilon: float | None = None
     steps: Mapping[str, str] = field(default_factory=StepSizes)
     dates: DateOrder = "mdy"
+    shift_dates: bool = False
     repeat: Repeat = "fresh"
+    redraw: str | Iterable[str] = ()
     keep: str | Sequence[str] = ()
     markup: Markup | None = None
     readable: bool | str = False
@@ -91,12 +107,17 @@ class Policy:
                 )
         _require_placeholder(self.placeholder)
         _require_epsilon(self.kind_epsilon)
+        if not isinstance(self.shift_dates, bool):
+            raise ParameterError(
+                f"The `shift_dates` parameter must be True or False. Got {self.shift_dates!r}."
+            )
         checked_markup(self.markup)
         if not isinstance(self.readable, bool | str) or self.readable == "":
             raise ParameterError(
                 "The `readable` parameter must be True, False, or the folder of a bigram model. "
                 f"Got {self.readable!r}."
             )
+        object.__setattr__(self, "redraw", _redrawn(self.redraw))
         object.__setattr__(self, "keep", tuple(sorted(entries_of(self.keep))))
         if not isinstance(self.steps, StepSizes):  # hashable, and every step is checked
             object.__setattr__(self, "steps", StepSizes(self.steps))
@@ -125,16 +146,25 @@ class Policy:
                 f"a number or a date: its own ε is for {guarantee.metric} distance."
             )
         epsilon = guarantee.epsilon if epsilon is None else epsilon
+        if self.shift_dates and epsilon < _LEAST_OF_SHIFTS * StepSizes(self.steps).size("date"):
+            raise ParameterError(
+                "The ε of a step is too small for `shift_dates`: it must be at least "
+                f"{_LEAST_OF_SHIFTS} for each day of the step of a date."
+            )
         return replace(self, kinds="typed", kind_epsilon=epsilon)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters, for a report, and the version of the map of unknown words."""
         plain = {**vars(self), "steps": dict(self.steps)}
-        hidden = _OF_VALUES if self.kinds == "words" else ()
-        for name in (*hidden, "keep", "markup"):
+        hidden = {*_OF_VALUES} if self.kinds == "words" else set()
+        if not self.shift_dates:
+            hidden.add("shift_dates")
+        for name in (*hidden, "redraw", "keep", "markup"):
             del plain[name]
         if not self.readable:
             del plain["readable"]
+        if self.redraw:
+            plain["redraw"] = list(self.redraw)
         if len(self.keep) > _MOST_LISTED:  # how long the list is, and what tells it from others
             digest = sha256("\n".join(self.keep).encode("utf-8", "surrogatepass")).hexdigest()
             plain["keep"] = {"entries": len(self.keep), "sha256": digest}
@@ -168,6 +198,19 @@ def _require_epsilon(value: object) -> None:
             "The `kind_epsilon` parameter must be a number between 1e-30 and 1e+30, the ε of one "
             f"step. Got {value!r}."
         )
+
+
+def _redrawn(value: object) -> tuple[str, ...]:
+    """Return what is redrawn, in a fixed order."""
+    names = (
+        {value} if isinstance(value, str) else set(value if isinstance(value, Iterable) else "?")
+    )
+    if not names <= {*CLASSES, PEOPLE}:
+        raise ParameterError(
+            f"The `redraw` parameter must hold {', '.join(CLASSES)}, or be {PEOPLE}, which means "
+            f"{' and '.join(CLASSES)}. Got {value!r}."
+        )
+    return tuple(name for name in CLASSES if not {name, PEOPLE}.isdisjoint(names))
 
 
 def _require_placeholder(value: object) -> None:

@@ -1,12 +1,15 @@
 """Templates: what stays visible of a text, with slots for what the mechanism draws.
 
 Filling a template takes public material only: the template, and drawn words and values for its
-slots. It makes capitals by the rules of a sentence and chooses between “a” and “an”.
+slots. It makes capitals by the rules of a sentence, and of English words such as "London" and
+"USA"; it chooses between “a” and “an”, and writes parts of contractions as words.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from string import ascii_lowercase
+from types import MappingProxyType
 from typing import Literal, NamedTuple, cast
 
 import numpy as np
@@ -84,7 +87,6 @@ class Template(NamedTuple):
     values: list[int]
     """Slots for values."""
     forms: list[Form]
-    """The forms of these."""
 
 
 def lay_out(
@@ -220,6 +222,27 @@ def merged(gap: Sequence[Part]) -> str:
     return "".join(parts)
 
 
+# What a slot is linked to by a sign without a space: there, letters are no words.
+BEHIND_APOSTROPHE, ABBREVIATED = 1, 2
+_APOSTROPHES = ("'", "’")
+
+
+def link(gaps: Sequence[str], slot: int) -> int:
+    """Return how a slot is linked to what is around it, given all gaps; 0 if it is not.
+
+    It stands behind an apostrophe, as in "it 's", or in an abbreviation, as in "U.S.".
+
+    >>> [link(["", " '", ".", ". ", ""], slot) for slot in range(4)]
+    [0, 2, 2, 0]
+    >>> [link(["", " '", " ", ""], slot) for slot in range(3)]
+    [0, 1, 0]
+    """
+    before, after = gaps[slot : slot + 2]
+    if (before == "." and slot > 0) or (after == "." and slot + 2 < len(gaps)):
+        return ABBREVIATED
+    return BEHIND_APOSTROPHE if before.endswith(_APOSTROPHES) else 0
+
+
 # Writes drawn ids as words of a text, with capitals and fitting articles, and values.
 
 _NOT_YET = -1  # in place of what is not yet known of a word
@@ -227,6 +250,8 @@ VALUE = -1
 """In place of the id of a word, where a value is drawn."""
 FOLLOWS, BEGINS, UNKNOWN = 0, 1, 2
 """What stands before a slot: another slot for a word, the start of a sentence, anything else."""
+_AS_THEY_ARE: Mapping[str, str] = MappingProxyType({})
+_LOOSE = english.CLITICS.union(ascii_lowercase)  # words that links matter to
 
 
 class Writer:
@@ -242,6 +267,8 @@ class Writer:
     def __init__(self, words: Sequence[str], escape: Callable[[str], str] | None = None) -> None:
         self.words, self._escape = words, escape
         self._articles = all(word in words for word in english.TELLING_WORDS)
+        # English in small letters, which need not be the right ones.
+        self._english = ("monday" in words or self._articles) and "Monday" not in words
         # As inside a sentence, then as at its start; each without a space after it, and with one.
         self._written: Strings = np.empty(4 * len(words), dtype=np.object_)
         self._known: Flags = np.zeros(2 * len(words), dtype=np.bool_)
@@ -249,12 +276,15 @@ class Writer:
     def fill(self, template: Template, words: list[str]) -> str:
         """Return the text of a template with these words and written values in its slots."""
         if self._articles and not english.ARTICLES.isdisjoint(words):
-            words = _with_articles(template, words)
-        written = words.copy()
-        if not english.FIRST_PERSON.keys().isdisjoint(words):
-            written = [english.FIRST_PERSON.get(word, word) for word in words]
+            words = self._with_articles(template, words)
+        forms = self._forms
+        written = [forms.get(word, word) for word in words]
         for slot in template.starts:
-            written[slot] = opening(words[slot])
+            written[slot] = self._form(words[slot], True)
+        if forms:
+            for slot, word in enumerate(words):
+                if word in _LOOSE and (linked := link(template.gaps, slot)):
+                    written[slot] = self._form(word, slot in template.starts, linked)
         for slot in template.values:
             written[slot] = words[slot]
         shown = [""] * (2 * len(words) + 1)
@@ -263,12 +293,18 @@ class Writer:
         return "".join(shown)
 
     def write(
-        self, drawn: Ids, starts: Flags, apart: Flags, spaced: Ids, values: Sequence[str]
+        self,
+        drawn: Ids,
+        starts: Flags,
+        apart: Flags,
+        linked: Ids,
+        spaced: Ids,
+        values: Sequence[str],
     ) -> Strings:
         """Return how drawn words are written in many slots, and values where `VALUE` stands.
 
-        `starts` and `apart` say of each slot what `Template` lists, and `spaced`, 0 or 1, whether a
-        space follows.
+        `starts` and `apart` say of each slot what `Template` lists, `linked` what `link` does, and
+        `spaced`, 0 or 1, whether a space follows.
         """
         if self._articles:
             drawn = self._fitted(drawn, apart, values)
@@ -277,16 +313,33 @@ class Writer:
         places[typed] = 0
         # Few of all words occur in a short text: each is written when it first does.
         for place in distinct(places[~self._known.take(places)]).tolist():
-            word = self.words[place % len(self.words)]
-            inside = english.FIRST_PERSON.get(word, word)
-            (word,) = self._escaped([opening(word) if place >= len(self.words) else inside])
+            start, number = divmod(place, len(self.words))
+            (word,) = self._escaped([self._form(self.words[number], bool(start))])
             self._written[2 * place], self._written[2 * place + 1] = word, f"{word} "
             self._known[place] = True
         written: Strings = self._written.take(2 * places + spaced)
+        if self._english and (linked_places := np.flatnonzero(linked)).size:
+            # Values are written below; until then they stand for the last word.
+            for place in linked_places[self._loose[drawn[linked_places]]].tolist():
+                form = self._form(self.words[drawn[place]], starts[place], linked[place])
+                written[place] = form + " " * spaced[place]
         if typed.size:
             pairs = zip(self._escaped(values), spaced[typed].tolist(), strict=True)
             written[typed] = [value + " " * space for value, space in pairs]
         return written
+
+    @property
+    def _forms(self) -> Mapping[str, str]:
+        return english.written_words() if self._english else _AS_THEY_ARE
+
+    def _form(self, word: str, start: bool, linked: int = 0) -> str:
+        """Return how a word is written, inside a sentence or at its start."""
+        form = self._forms.get(word, word)
+        if linked == BEHIND_APOSTROPHE and word in english.CLITICS:
+            form = word
+        elif linked == ABBREVIATED and len(word) == 1:
+            form = word.upper()
+        return opening(form) if start and (form == word or form.islower()) else form
 
     def _escaped(self, strings: Sequence[str]) -> Sequence[str]:
         return strings if self._escape is None else list(map(self._escape, strings))
@@ -298,7 +351,7 @@ class Writer:
         places = np.flatnonzero(articles[:-1] & ~apart[1:])
         following = drawn[places + 1]
         for word in distinct(following[fitting[following] == _NOT_YET]).tolist():
-            fitting[word] = ids[english.article_before(self.words[word])]
+            fitting[word] = ids[english.article_before(self._form(self.words[word], False))]
         fitted = drawn.copy()
         fitted[places] = fitting[following]
         before_values = places[following == VALUE]
@@ -307,6 +360,23 @@ class Writer:
             for place, number in zip(before_values, numbers.tolist(), strict=True):
                 fitted[place] = ids[english.article_before(values[number])]
         return fitted
+
+    def _with_articles(self, template: Template, words: list[str]) -> list[str]:
+        """Return the words with each article fitted to what is next, unless that is apart."""
+        fitted, values = words.copy(), frozenset(template.values)
+        no_articles = {*values, *(slot - 1 for slot in template.apart)}
+        for place, word in enumerate(words[:-1]):
+            if word in english.ARTICLES and place not in no_articles:
+                following = words[place + 1]
+                if place + 1 not in values:
+                    following = self._form(following, False)
+                fitted[place] = english.article_before(following)
+        return fitted
+
+    @cached_property
+    def _loose(self) -> Flags:
+        """Which words links matter to."""
+        return np.array([len(word) <= 2 and word in _LOOSE for word in self.words])
 
     @cached_property
     def _fitting(self) -> Ids:
@@ -321,12 +391,3 @@ class Writer:
 def opening(word: str) -> str:
     """Write a word as at the start of a sentence."""
     return word[:1].title() + word[1:]
-
-
-def _with_articles(template: Template, words: list[str]) -> list[str]:
-    """Return the words with each article fitted to the next word or value, unless that is apart."""
-    fitted, no_articles = words.copy(), {*template.values, *(slot - 1 for slot in template.apart)}
-    for place, word in enumerate(words[:-1]):
-        if word in english.ARTICLES and place not in no_articles:
-            fitted[place] = english.article_before(words[place + 1])
-    return fitted

@@ -94,8 +94,7 @@ def scope_of(text: str) -> Scope:
 @cache
 def _cutter(addresses: bool, scope: Scope) -> Callable[[str], list[str]]:
     skipped = () if addresses else (TokenKind.URL, TokenKind.EMAIL)
-    every = token_patterns(scope).items()
-    patterns = [pattern for kind, pattern in every if kind not in skipped]
+    patterns = [pattern for kind, pattern in token_patterns(scope).items() if kind not in skipped]
     return re.compile("|".join(patterns)).findall
 
 

@@ -20,9 +20,10 @@ from typing import NamedTuple
 from unicodedata import category
 
 from malaprop.text.kinds import KINDS, Form, grammar
+from malaprop.text.people import START, TAGS_OF_PEOPLE, People, Person
 from malaprop.text.policy import Policy
 from malaprop.text.public import PLACEHOLDERS, PublicPieces
-from malaprop.text.template import VALUE_MARK, WORD_MARK, mark
+from malaprop.text.template import PUBLIC_MARK, VALUE_MARK, WORD_MARK, mark
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
 from malaprop.text.word_map import WordMap
 
@@ -65,6 +66,7 @@ DRAWN_TAGS = tuple(
         (
             *(IN_LEXICON, *_TAGS_OF_MAPPED.values(), *_TAGS_OF_VALUES),
             *(tag for kind in KINDS.values() for tag in kind.tags),
+            *TAGS_OF_PEOPLE,
         )
     )
 )
@@ -98,6 +100,7 @@ class BoundPolicy:
         declared = policy.keep or policy.markup
         self.pieces = PublicPieces(policy.keep, policy.markup) if declared else None
         self.cut = grammar.split_values if self.typed else tokenize
+        self.people = People(policy.redraw) if policy.redraw else None
         # Recent treatments, and the ones before: words that keep occurring stay remembered.
         self._memo: dict[str, Treatment] = {}
         self._older: dict[str, Treatment] = {}
@@ -106,8 +109,38 @@ class BoundPolicy:
         # The memo holds words of the user's texts: they must not leave the process.
         return {**self.__dict__, "_memo": {}, "_older": {}}
 
+    def treat_text(self, text: str, gap: str = START) -> tuple[list[Treatment], str]:
+        """Return the treatments of the tokens of a text, and the signs behind its last word.
+
+        `gap` has those before it. They count for names and places that are redrawn.
+        """
+        tokens = self.cut(text)
+        if self.people is None:
+            return self.treat_all(tokens), gap
+        found, gap = self.people.find(tokens, gap)
+        others = iter(self.treat_all([each for each in found if isinstance(each, str)]))
+        return [
+            Treatment(each.secret, each.form.tag, each.form, VALUE_MARK)
+            if isinstance(each, Person)
+            else next(others)
+            for each in found
+        ], gap
+
+    def treat_released(self, text: str, gap: str = START) -> tuple[list[Treatment], str]:
+        """Return the treatments of a text that is private already: all but words stays as it is."""
+        tokens = list(self.cut(text))
+        found: Sequence[str | Person] = tokens
+        if self.people is not None:
+            found, gap = self.people.find(tokens, gap)
+        words = iter(self.treat_all([each for each in found if isinstance(each, str)]))
+        return [
+            known
+            if isinstance(each, str) and (known := next(words)).tag == IN_LEXICON
+            else _as_it_is(each if isinstance(each, str) else each.text)
+            for each in found
+        ], gap
+
     def treat_all(self, tokens: Iterable[str]) -> list[Treatment]:
-        """Return the treatment of each token."""
         tokens = list(tokens)
         treatments = list(map(self._memo.get, tokens))
         if None in treatments:
@@ -180,11 +213,16 @@ class BoundPolicy:
         return Treatment(self.words.map(token), _TAGS_OF_MAPPED[kind], None)
 
 
+def _as_it_is(token: str) -> Treatment:
+    """Show a token, without a space of our own beside it."""
+    if (sign := mark(token)) == "k":
+        return Treatment(_NO_WORD, "kept", token, PUBLIC_MARK)
+    return Treatment(_NO_WORD, SIGN_TAG, token, sign)
+
+
 def _is_plain(word: str) -> bool:
     """Tell whether a word has letters of ASCII only, and apostrophes only between them."""
-    if not word.isascii():
-        return False
-    return word.isalpha() or _WITH_APOSTROPHES.fullmatch(word) is not None
+    return word.isascii() and (word.isalpha() or _WITH_APOSTROPHES.fullmatch(word) is not None)
 
 
 def _may_be_kept(word: str) -> bool:

@@ -94,8 +94,7 @@ def _codes(words: Sequence[str]) -> Hashes:
 
 def _weights(places: NDArray[np.int64]) -> Hashes:
     """Return what letters are multiplied with that move to other places; -1: they are dropped."""
-    weights: Hashes = np.append(_powers(), np.uint64(0))[places]
-    return weights
+    return np.asarray(np.append(_powers(), np.uint64(0))[places])
 
 
 @cache
@@ -441,8 +440,7 @@ class Meaning:
         if not self.steps:
             return self._direct_of
         listed = self._direct[nearest_targets()[:, :-1]]
-        first = (listed >= 0).argmax(axis=1)
-        return memoryview(listed[np.arange(len(listed)), first])
+        return memoryview(listed[np.arange(len(listed)), (listed >= 0).argmax(axis=1)])
 
     def find(self, word: str, *, near: bool = False) -> int | None:
         """Return the word of the lexicon that a word counts as; `near`: with a step if need be."""
@@ -469,14 +467,12 @@ class Meaning:
 
     def _repaired(self, words: Sequence[str]) -> dict[str, Route | None]:
         """Repair words of one length, which are searched together."""
-        parts = self._listed(part_hashes(words))
         heads = {
             word: cheapest_head(word, own, self._short)
-            for word, own in zip(words, parts, strict=True)
+            for word, own in zip(words, self._listed(part_hashes(words)), strict=True)
         }
         unsure = [word for word in words if not _is_sure(word, heads[word])]
-        around = self._listed(edit_hashes(unsure)) if unsure else []
-        edits = dict(zip(unsure, around, strict=True))
+        edits = dict(zip(unsure, self._listed(edit_hashes(unsure)) if unsure else [], strict=True))
         return {word: self._likelier(word, heads[word], edits.get(word, ())) for word in words}
 
     def _likelier(self, word: str, head: Head, edits: Iterable[Listed]) -> Route | None:

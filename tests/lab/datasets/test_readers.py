@@ -1,6 +1,8 @@
 """Readers, on small files in the data sets' own formats."""
 
+import csv
 import gzip
+import io
 import json
 import zipfile
 from collections.abc import Callable
@@ -8,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.lab.datasets.serving import Write, described
 
 from malaprop import DataError
 from malaprop.lab.datasets import add, load
 from malaprop.lab.datasets.archives import bundled
+from malaprop.lab.datasets.readers import _csv_rows
 
 Read = Callable[..., Any]
 
@@ -71,6 +76,27 @@ def test_columns_of_csv(read: Read) -> None:
     data = read("imdb", {"all.csv": rows})
     assert data.texts == ("one, two\nlines", "four")
     assert data.labels == ("1", "0")
+
+
+@given(rows=st.text('ab ",\n\r'))
+def test_csv_is_read_as_the_standard_library_does(
+    tmp_path_factory: pytest.TempPathFactory, rows: str
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "rows.csv"
+    path.write_bytes(f"one,two,three\n{rows}".encode())
+    expected = csv.DictReader(io.StringIO(rows, newline=""), ("one", "two", "three"))
+    wanted = [
+        {name: row[name] for name in row if name and row[name] is not None} for row in expected
+    ]
+    assert list(_csv_rows(path)) == wanted
+
+
+def test_a_long_field_of_csv_leaves_the_limit_of_the_process(read: Read) -> None:
+    usual = csv.field_size_limit()
+    long = "word " * usual
+    data = read("imdb", {"all.csv": f'text,label,source\n"{long}",1,imdb\n'.encode()})
+    assert data.texts == (long,)
+    assert csv.field_size_limit() == usual
 
 
 def test_messages_that_were_swallowed_and_repeated(read: Read) -> None:

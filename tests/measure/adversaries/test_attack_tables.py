@@ -53,7 +53,8 @@ def test_the_readme_compares_attacks_with_the_same_knowledge(tables: ModuleType)
     for place, known in ((2, "frequencies on the web"), (4, "frequencies in other reviews")):
         assert heads[place] == f"guessed right word by word, from word {known}"
         source = known.removeprefix("frequencies ").removeprefix("on ").removeprefix("in ")
-        assert heads[place + 1] == f"with context, from bigrams of {source}"
+        bigrams = "public bigrams" if source == "the web" else f"bigrams of {source}"
+        assert heads[place + 1] == f"with context, from {bigrams}"
     for row in lines[start + 2 : start + 6]:
         epsilon, *cells = (cell.strip() for cell in row.strip("|").split("|"))
         attacks = [f"{name} {model}" for model in ("web", "IMDB") for name in ("bayes", "context")]

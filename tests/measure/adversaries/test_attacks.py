@@ -60,17 +60,9 @@ def run(name: str, own: Privatizer, texts: list[str], **options: Any) -> Recover
 
 
 def test_the_registry_has_every_attack() -> None:
-    assert sorted(attacks) == [
-        "attribute",
-        "authorship",
-        "bayes",
-        "context",
-        "float",
-        "frequency",
-        "inversion",
-        "majority",
-        "membership",
-    ]
+    assert {"bayes", "context", "majority", "frequency"} <= set(attacks)  # words
+    assert {"attribute", "authorship", "membership"} <= set(attacks)  # labels
+    assert {"float", "inversion"} <= set(attacks)  # vectors
     assert malaprop.measure.attacks is attacks
     for name, cls in attacks.items():
         assert cls.name == name

@@ -48,7 +48,6 @@ class _Row(NamedTuple):
         return self.ends[field - 1] + 1 if field else 0, self.ends[field]
 
     def value(self, field: int) -> str:
-        """Return a field as it is read."""
         start, end = self.place(field)
         if not self.raw.startswith('"', start):
             return self.raw[start:end]

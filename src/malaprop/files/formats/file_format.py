@@ -105,7 +105,6 @@ def check_text(text: str) -> None:
 
 
 def has_lone_surrogates(text: str) -> bool:
-    """Whether a text has surrogates, which valid Unicode never has."""
     if text.isascii():
         return False
     try:
@@ -167,11 +166,9 @@ class Layout:
 
     @property
     def kind(self) -> "type[AnyReader]":
-        """The class that reads files of the format."""
         return registry[self.format]
 
     def open(self, source: BinaryIO, size: int | None = None, *, part: bool = False) -> "AnyReader":
-        """Begin to read a source: see `Reader`."""
         return self.kind(source, self, size, part=part)
 
     def _check_columns(self) -> None:
@@ -371,7 +368,6 @@ class FileCopy:
             self._writer.abandon()
 
     def batches(self) -> Iterator[Any]:
-        """Yield each batch."""
         with naming(self.name):
             for batch in self._reading:
                 self.batches_read += 1
@@ -514,12 +510,10 @@ def check_ending(source: str, target: str, format_: str, *, named: bool) -> None
 
 
 def _format_with(suffix: str) -> str | None:
-    """Return the format whose files have a suffix, if there is one."""
     return next((name for name in registry if suffix.lower() in registry[name].suffixes), None)
 
 
 def _hint(inside: Path, path: Path | str) -> str:
-    """Say what to do about a file whose name does not tell its format."""
     suffix = inside.suffix.lower()
     if suffix in _UNPACKERS:
         content = _format_with(inside.with_suffix("").suffix) or "FORMAT"

@@ -62,7 +62,6 @@ class _Spot(NamedTuple):
         return isinstance(self.value, str) and any(not aim.left for aim in self.aims)
 
     def check(self) -> None:
-        """Refuse a value that is neither text nor on the way to one."""
         if self.is_text:
             return
         column, left = self.aims[0]
@@ -127,7 +126,6 @@ class _Object:
             position = after.end()
 
     def _value(self, start: int, aims: list[_Aim], route: str) -> int:
-        """Visit a value that aims lead to; return where it ends."""
         value, stop = _SCANNER.raw_decode(self._line, start)
         self.seen.update(aim.column for aim in aims if not aim.left)
         if value is None:
@@ -159,7 +157,6 @@ def _led_on(aims: list[_Aim], key: str) -> list[_Aim]:
 
 
 def _matched(pattern: re.Pattern[str], line: str, position: int) -> re.Match[str]:
-    """Match what must come next."""
     match = pattern.match(line, position)
     if match is None:
         raise ValueError

@@ -70,7 +70,6 @@ def open_table(source: BinaryIO) -> "pq.ParquetFile":
 
 
 def record_batches(file: "pq.ParquetFile", rows: int) -> "Iterator[pa.RecordBatch]":
-    """Yield the rows of a file, so many at a time."""
     batches = file.iter_batches(batch_size=rows)
     while True:
         with failing_as(_UNREADABLE):
@@ -91,7 +90,6 @@ class TableWriter:
             self.table = pq.ParquetWriter(self._sink, schema, compression=compression)
 
     def finish(self) -> None:
-        """Write the index."""
         with failing_as(UNWRITABLE):
             self.table.close()
 
@@ -350,8 +348,6 @@ _TOO_MANY: Final = 8
 
 
 class _ParquetWriter(TableWriter, Writer[_RowBatch, list[str]]):
-    """Collects private rows and writes them in groups."""
-
     def __init__(self, reader: _ParquetReader, target: BinaryIO, schema: "pa.Schema") -> None:
         super().__init__(target, schema, reader.compression)
         self._reader, self._schema = reader, schema
@@ -369,7 +365,6 @@ class _ParquetWriter(TableWriter, Writer[_RowBatch, list[str]]):
         super().finish()
 
     def _add(self, rows: "pa.RecordBatch") -> None:
-        """Take rows, and write each group that they complete."""
         totals = _weights(rows).to_numpy(zero_copy_only=False).cumsum()
         start = 0
         while start < rows.num_rows:
@@ -421,8 +416,7 @@ def _weights(rows: "pa.RecordBatch") -> "pa.Array":
     total = pa.repeat(pa.scalar(_SOME_BYTES * rows.num_columns, pa.int64()), rows.num_rows)
     for column in rows.columns:
         if any(is_kind(column.type) for is_kind in flat):
-            lengths = pc.fill_null(pc.binary_length(column), 0)
-            total = pc.add(total, lengths.cast(pa.int64()))
+            total = pc.add(total, pc.fill_null(pc.binary_length(column), 0).cast(pa.int64()))
     return total
 
 

@@ -46,8 +46,6 @@ _WIDE: Final = ("utf-16", "utf-32")
 
 
 class _MarkedBytes(CountedBytes):
-    """The bytes of a source, from which a byte order mark can be taken."""
-
     _ahead = b""
 
     def read1(self, size: int = -1, /) -> bytes:
@@ -101,7 +99,6 @@ class DecodedText:
 
     @property
     def consumed(self) -> int:
-        """The number of bytes that are read so far."""
         return self._bytes.consumed
 
     def lines(self) -> Iterator[str]:
@@ -127,7 +124,6 @@ class DecodedText:
             yield block[:end] if end else self._bounded(block)
 
     def whole(self) -> str:
-        """Return everything that is left."""
         text = self._decoded(self._text.read, LONGEST_RECORD + 1)
         return text if len(text) <= LONGEST_RECORD else Overlong()
 
@@ -189,11 +185,9 @@ class TextBatch:
 
     @cached_property
     def texts(self) -> list[str]:
-        """The texts to privatize, once all records are added."""
         return [self.pieces[cell] for cell in self.cells]
 
     def add(self, record: Record) -> None:
-        """Append a record."""
         start = len(self.pieces)
         self.pieces += record.pieces
         self.cells += [start + cell for cell in record.cells]
@@ -213,17 +207,14 @@ class TextReader(Reader[TextBatch]):
         # In a part, bytes that are not text are a flaw of their record: nobody knows where in the
         # file they are.
         lenient = self.part or self.layout.on_error != "fail"
-        encoding = self.layout.encoding
-        self.text = DecodedText(self.source, encoding, self.newline, lenient=lenient)
+        self.text = DecodedText(self.source, self.layout.encoding, self.newline, lenient=lenient)
 
     @property
     def consumed(self) -> int:
-        """The number of bytes of the source that are read so far; of a packed one, packed."""
         source = self.source
         return source.consumed if isinstance(source, Unpacked) else self.text.consumed
 
     def writer(self, target: BinaryIO) -> "_TextWriter":
-        """Return what writes the batches to a target, after the byte order mark."""
         target.write(self.text.mark)
         return _TextWriter(self, target)
 
@@ -270,8 +261,6 @@ class TextReader(Reader[TextBatch]):
 
 
 class _TextWriter(Writer[TextBatch, list[str]]):
-    """Writes batches of text as their reader says."""
-
     def __init__(self, reader: TextReader, target: BinaryIO) -> None:
         self._reader, self._target = reader, target
         self._written = 0
@@ -292,8 +281,6 @@ class _TextWriter(Writer[TextBatch, list[str]]):
 
 
 class RecordReader(TextReader):
-    """Reads a file of text record by record."""
-
     @abstractmethod
     def records(self) -> Iterator[Record]:
         """Yield the records and blank lines; their pieces make up the whole text."""

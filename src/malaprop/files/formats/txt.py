@@ -46,12 +46,10 @@ class _TxtReader(TextReader, name="txt"):
 
 
 def _is_sound(block: str) -> bool:
-    """Whether no line of a block has a flaw; looks at all of them at once."""
     return not (isinstance(block, Overlong) or "\0" in block or has_lone_surrogates(block))
 
 
 def _lines(block: str) -> tuple[list[str], list[str]]:
-    """Return the lines of a block without their line ends, and the line ends."""
     if isinstance(block, Overlong):  # a line of which nothing but its end is there
         return [block], [str(block) if block.endswith("\n") else ""]
     lines = block.split("\n")

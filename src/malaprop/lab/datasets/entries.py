@@ -47,14 +47,12 @@ class DataFile:
 
     @property
     def origin(self) -> str:
-        """Where it comes from, in a few words."""
         if self.pip:
             return f"pip {self.pip}"
         return f"npm {self.npm}" if self.npm else self.url or self.page
 
     @property
     def path(self) -> Path:
-        """Where it is kept."""
         return datasets_folder() / self.dataset / self.name
 
 
@@ -93,7 +91,6 @@ class Dataset:
 
 @cache
 def catalogue() -> Mapping[str, Dataset]:
-    """Return all data sets by name."""
     entries = {}
     for name, entry in tomllib.loads(CATALOGUE.read_text("utf-8")).items():
         shared = {key: entry.pop(key) for key in ("url", "pip", "npm", "page") if key in entry}

@@ -1,8 +1,6 @@
 """From the files of a data set to a value: by a table's layout in its entry, or a reader's name."""
 
-import csv
 import gzip
-import io
 import json
 import mmap
 import re
@@ -66,8 +64,7 @@ class _Rows:
 
     def part(self, *names: str) -> Self:
         """Return the rows of one or several parts, such as `train` and `dev`."""
-        there = dict.fromkeys(self.splits)
-        check_options(f"The data set {self.name}", names, there, noun="part")
+        check_options(f"The data set {self.name}", names, dict.fromkeys(self.splits), noun="part")
         return self.rows([place for place, split in enumerate(self.splits) if split in names])
 
 
@@ -119,8 +116,6 @@ class WordList(_Rows):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class WordVectors:
-    """Words with a vector each."""
-
     name: str
     words: tuple[str, ...]
     vectors: NDArray[np.float32]
@@ -159,6 +154,7 @@ class DataFiles:
 
 _VALUES = {kind.__name__: kind for kind in (LabelledTexts, TextPairs, WordPairs, WordList)}
 _NUMBERS = ("scores", "numbers")
+_CSV_FIELD = re.compile(r'(?:"((?:[^"]++|"")*+)(?:"|\Z))?([^,\r\n]*+)(,|\r\n?|\n|\Z)')
 _LARGEST = 1 << 28  # bytes that a file may unpack to
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 
@@ -269,11 +265,13 @@ def _fields_of(path: Path, layout: TableLayout) -> Iterator[list[str]]:
 
 
 def _csv_rows(path: Path) -> Iterator[dict[str, str]]:
-    usual = csv.field_size_limit(_LARGEST)  # some texts are longer than it
-    try:
-        rows = list(csv.reader(io.StringIO(path.read_bytes().decode("utf-8"), newline="")))
-    finally:
-        csv.field_size_limit(usual)
+    """Yield rows as `csv` reads them, but without its limit, which the whole process shares."""
+    rows: list[list[str]] = [[]]
+    for found in _CSV_FIELD.finditer(path.read_bytes().decode("utf-8")):
+        if rows[-1] or found[0].strip("\r\n"):  # else the line is blank
+            quoted, plain, end = found.groups("")
+            rows[-1].append(quoted.replace('""', '"') + plain)
+            rows += [[]] if end != "," else []
     for row in filter(None, rows[1:]):
         yield dict(zip(rows[0], row, strict=False))
 

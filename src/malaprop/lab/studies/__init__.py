@@ -32,7 +32,6 @@ def names() -> tuple[str, ...]:
 
 @cache
 def study_named(name: str) -> Study:
-    """Return the study of that name."""
     if name not in (*names(), *_OWN):
         hint = did_you_mean(name, names())
         raise ParameterError(f"There is no study {name!r}.{hint} There are: {', '.join(names())}.")

@@ -25,7 +25,6 @@ from malaprop.privacy.randomness import seeded_rng
 
 # The mechanism of a setting, and the floors that need none.
 
-
 _PARAMETERS: Final = {"lambda": "regularization"} | {
     name: name for name in ("epsilon", "tau", "exponent", "dimension", "published")
 }
@@ -137,13 +136,11 @@ def estimated(measure: str, estimate: Estimate, shared: float = 0.0) -> Measurem
 
 # Koppel's method on splits that all mechanisms share: they depend on the labels alone.
 
-
 Attackers = Sequence[tuple[Predictor, Ids]]
 """For each split, what was trained on one part, and the places of the texts to test it on."""
 
 
 def koppel_attackers(texts: Sequence[str], labels: Ids, times: int) -> Attackers:
-    """Train Koppel's method on so many splits of texts."""
     attackers = []
     for number in range(times):
         (split,) = random_splits(labels, TESTED, 1, seeded_rng(number))
@@ -159,7 +156,6 @@ def authors_named(attackers: Attackers, texts: Sequence[str], labels: Ids) -> li
 
 
 # Shares of words kept, and ε at an equal share kept.
-
 
 _STEPS = 14  # of a bisection over ε
 _SEED = 20
@@ -242,7 +238,6 @@ class _GrowingTable(Source):
         return corpus.means(self._with(corpus.ids))
 
     def _with(self, ids: Ids) -> Floats:
-        """Return the table, with noise drawn for these words."""
         asked = np.unique(ids)
         new = asked[~self._known[asked]]
         noisy = self._channel.release_words(new, self._rng)
@@ -258,7 +253,6 @@ class _GrowingTable(Source):
 
 
 # Classification on splits that all cells share, with fresh noise for each draw.
-
 
 SPLIT_TIMES: Final = 5
 """How often texts are split, the same for all cells."""

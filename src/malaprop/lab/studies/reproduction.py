@@ -53,7 +53,6 @@ class Cells:
             return None
 
     def keep(self, key: Mapping[str, Any], figures: Iterable[Measurement]) -> None:
-        """Keep the figures of a cell."""
         value = {"key": json.loads(_text(key)), "figures": [asdict(figure) for figure in figures]}
         with atomic_write(self._path(key)) as part:
             part.write_text(json.dumps(value, ensure_ascii=False), "utf-8")
@@ -71,7 +70,6 @@ def _text(key: Mapping[str, Any]) -> str:
 
 
 # What papers used that neither the package nor the catalogue has, and how to get it.
-
 
 FASTTEXT: Final = "fasttext"
 GLOVE_42B: Final = "glove-42b"
@@ -95,7 +93,6 @@ ENCODERS: Final = {
 
 
 # A run of studies: quick or full, its seed, and what its cells share.
-
 
 Thing = TypeVar("Thing")
 DEFAULT_LEXICON = "english"
@@ -238,7 +235,6 @@ def _version(package: str) -> str:
 
 
 # Run a study: measure its cells, or take those that were kept, and judge the paper's claims.
-
 
 CellProgress = Callable[[int, int, str], None]
 """Called with the cells done, the cells in total, and what is being measured."""

@@ -113,7 +113,6 @@ def read(text: str) -> Iterator[Line]:
 # Conditions on settings, as `items.toml` states them: a value, a list of values, or a comparison
 # such as "> 5" or "!= nadp". An empty text stands for a value that is not there.
 
-
 _COMPARISON = re.compile(r"(==|!=|<=|>=|<|>) (.+)")
 _SIGNS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "==": operator.eq,
@@ -147,7 +146,6 @@ def is_where(where: Setting, setting: Setting, *, beside: str = "") -> bool:
 # Figures count as different if Welch's test says so at 5 %: by Student's law, with the degrees of
 # freedom that their errors have. Two standard errors would be too few for a handful of repeats. A
 # quick run is another, smaller experiment, and decides nothing.
-
 
 _ONE_SIDED = 2.0 * LEVEL - 1.0  # of two sides, of which one is used
 _NEXT: Final = {"smaller": -1.0, "larger": 1.0}
@@ -212,7 +210,6 @@ class Claim:
     """Conditions of what we added and the paper did not run, and how to `say` that."""
 
     def is_about(self, line: Line) -> bool:
-        """Whether the statement is about a figure."""
         return _meets(line.measure, self.measure) and is_where(self.about, line.setting)
 
     def judge(self, line: Line, results: Results) -> Verdict:
@@ -496,6 +493,5 @@ class Paper:
 
 @cache
 def paper_of(study: str) -> Paper:
-    """Read the paper's file of a study."""
     text = (files("malaprop.lab.studies") / study / "paper.json").read_text("utf-8")
     return Paper(**json.loads(text))

@@ -104,7 +104,6 @@ def _how(study: str, items: Mapping[str, Sequence[Line]]) -> str:
 
 
 def made_by(command: str, line: Line, quick: bool) -> str:
-    """Say which command makes the figures, with which seed and versions."""
     versions = ", ".join(f"{name} {number}" for name, number in line.versions.items())
     return f"Made by `{command}{' --quick' * quick} --seed {line.seed}` with {versions}."
 
@@ -201,7 +200,6 @@ def _one_line(line: Line) -> str:
 
 
 def _missing(lines: Sequence[Line]) -> Iterator[str]:
-    """Say how to get the data that were missing."""
     for command in dict.fromkeys(line.command for line in lines if line.command):
         if command.startswith("malaprop "):
             command, _, note = command.partition("  ")  # which no shell should get
@@ -253,7 +251,6 @@ def cell(line: Line) -> str:
 
 
 def _said(name: str) -> str:
-    """Return what a page calls a name of the setting."""
     return "errors over" if name == "spread" else name
 
 
@@ -281,7 +278,6 @@ def _varying(lines: Sequence[Line]) -> list[str]:
 
 
 # Plots of a study, as SVG: our figures with error bars, the paper's as dashed lines.
-
 
 _UNSEEN = (
     (re.compile(r"(\d\.\d\d)\d+(?![\d<])"), r"\1"),  # but not in what a label says

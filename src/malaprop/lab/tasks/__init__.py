@@ -30,10 +30,10 @@ from malaprop.lab.tasks.sources import (
     subject_of,
     unprotected,
 )
-from malaprop.measure.adversaries import option
 from malaprop.measure.classification import plain_value
 from malaprop.privacy.errors import DataError, ParameterError, made_with, type_name
 from malaprop.privacy.estimate import Estimate
+from malaprop.privacy.mechanism import option
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.progress import Progress, report
 from malaprop.privacy.randomness import checked_rng, secure_rng, seeded_rng
@@ -250,8 +250,7 @@ def run(
         "splits": problem.divided and vary != "noise",
     }
     over = " and ".join(title for title, varies in varied.items() if varies) or "nothing"
-    count = 1 if over == "nothing" else repeats
-    steps = [("", drawn_from)] * count
+    steps = [("", drawn_from)] * (1 if over == "nothing" else repeats)
     steps += [(title, begin(drawn_from.space)) for title, begin in _BOUNDS if floors]
     runs, bounds, shares = [], {}, []
     for number, (title, each) in enumerate(steps):

@@ -12,7 +12,6 @@ from malaprop.lab.datasets.readers import LabelledTexts, TextPairs
 from malaprop.lab.tasks import Problem, Task
 from malaprop.lab.tasks.sources import Corpus, CorpusReader, Source
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.measure.adversaries import option
 from malaprop.measure.classification import (
     Split,
     TextModel,
@@ -22,6 +21,7 @@ from malaprop.measure.classification import (
 )
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError
+from malaprop.privacy.mechanism import option
 from malaprop.privacy.metrics import MetricSpace
 
 Features = Callable[[Source | None], Any]

@@ -10,9 +10,9 @@ from malaprop.lab.datasets.readers import TextPairs, WordPairs
 from malaprop.lab.tasks import Problem, Task
 from malaprop.lab.tasks.sources import CorpusReader, Source
 from malaprop.lab.tasks.words import known_rows
-from malaprop.measure.adversaries import option
 from malaprop.privacy.arrays import Floats
 from malaprop.privacy.errors import ParameterError, require_whole
+from malaprop.privacy.mechanism import option
 from malaprop.privacy.metrics import MetricSpace
 
 

@@ -58,7 +58,6 @@ class Corpus:
 
     @property
     def ids(self) -> Ids:
-        """The ids of all words, text by text."""
         return self._parsed[1].ids
 
     @cached_property
@@ -96,7 +95,6 @@ class Source:
         return self._same / self._drawn if self._drawn else None
 
     def words(self, ids: Ids) -> Ids:
-        """Return a private word for each word."""
         drawn = self._words(ids)
         self._count(ids, drawn)
         return drawn
@@ -106,11 +104,9 @@ class Source:
         return np.asarray(self.space.vectors[self.words(ids)], dtype=np.float64)
 
     def centroids(self, corpus: Corpus) -> Floats:
-        """Return the mean private vector of each text's words."""
         return corpus.means(self.space.vectors, self.words(corpus.ids))
 
     def texts(self, corpus: Corpus) -> list[str]:
-        """Return the private texts."""
         return corpus.rebuilt(self.words(corpus.ids))
 
     def _count(self, ids: Ids, drawn: Ids) -> None:
@@ -237,8 +233,7 @@ def random_table(space: MetricSpace) -> Subject:
     """
 
     def begin(rng: Generator) -> Source:
-        vectors = rng.normal(size=space.vectors.shape)
-        return Table(space, rng, vectors, rng.permutation(len(space)))
+        return Table(space, rng, rng.normal(size=space.vectors.shape), rng.permutation(len(space)))
 
     return Subject("a random table", space, begin)
 

@@ -10,10 +10,10 @@ from malaprop.lab.datasets.readers import LabelledTexts, Puzzles
 from malaprop.lab.tasks import Problem, Task
 from malaprop.lab.tasks.classes import check_test_share, shares_right
 from malaprop.lab.tasks.sources import Source
-from malaprop.measure.adversaries import option
 from malaprop.measure.classification import class_numbers, random_splits, require_sklearn, trained
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError, require_whole
+from malaprop.privacy.mechanism import option
 from malaprop.privacy.metrics import MetricSpace
 
 
@@ -125,8 +125,7 @@ def _separated(rows: Floats, classes: Ids, train: Ids, test: Ids) -> Mapping[str
     from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
 
     steps = (StandardScaler(), LinearSVC(C=0.01, dual=False))
-    machine = trained(rows[train], classes[train], *steps)
-    scores = machine.decision_function(rows[test])
+    scores = trained(rows[train], classes[train], *steps).decision_function(rows[test])
     measures = shares_right((scores > 0).astype(np.int64), classes[test])
     return measures | {"auc": float(roc_auc_score(classes[test], scores))}
 

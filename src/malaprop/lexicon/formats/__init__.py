@@ -13,13 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from malaprop.lexicon.formats.matrix import MatrixFile
-from malaprop.lexicon.formats.rows import (
-    HEAD,
-    FileFault,
-    Repairs,
-    VectorFile,
-    screened_blocks,
-)
+from malaprop.lexicon.formats.rows import HEAD, FileFault, Repairs, VectorFile, screened_blocks
 from malaprop.lexicon.formats.untrusted import open_stream
 from malaprop.lexicon.formats.word_vectors import TextFile, Word2vecFile
 from malaprop.privacy.errors import LexiconError

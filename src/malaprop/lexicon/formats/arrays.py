@@ -117,7 +117,6 @@ class SafetensorsHeader:
 
     @classmethod
     def read(cls, file: IO[bytes]) -> SafetensorsHeader:
-        """Read the header at the start of a file."""
         length = int.from_bytes(file.read(8), "little")
         if length > untrusted.HEADER:
             raise ArrayFileError(
@@ -128,8 +127,7 @@ class SafetensorsHeader:
         except ValueError:
             raise ArrayFileError(_NO_SAFETENSORS) from None
         matrices = {name: value for name, value in tensors.items() if _is_matrix(value)}
-        size = os.fstat(file.fileno()).st_size
-        return cls(tuple(tensors), matrices, 8 + length, size)
+        return cls(tuple(tensors), matrices, 8 + length, os.fstat(file.fileno()).st_size)
 
     def array(self, name: str) -> ArrayHeader:
         """Return the header of a matrix, if the file holds all its values."""
@@ -168,8 +166,7 @@ def map_array(path: Path, header: ArrayHeader | None = None) -> NDArray[Any]:
     if not header.length:
         return np.empty(header.shape, header.dtype)
     order: Any = "F" if header.fortran else "C"
-    mapped = np.memmap(path, header.dtype, "r", header.start, header.shape, order)
-    return mapped.view(np.ndarray)
+    return np.memmap(path, header.dtype, "r", header.start, header.shape, order).view(np.ndarray)
 
 
 def read_npz(path: Path, names: Iterable[str], limit: int) -> dict[str, NDArray[Any]]:

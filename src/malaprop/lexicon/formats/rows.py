@@ -41,6 +41,9 @@ class FileFault(StrEnum):
     TRUNCATED = "incomplete row"
     ROWS = "header with a wrong number of rows"
     DIMENSION = "header with a wrong dimension"
+    KNOWN = "word that the lexicon has already"
+    LACKING = "word that the lexicon lacks"
+    NO_WORD = "no single word, or a value such as a number"
 
 
 _NO_ROW_LOST = frozenset({FileFault.BLANK, FileFault.ROWS, FileFault.DIMENSION})
@@ -78,7 +81,6 @@ class Repairs:
         self.by_fault[fault] = Repair(old.count + 1, (*old.first, number)[:_REMEMBERED])
 
     def count(self, fault: FileFault) -> int:
-        """Return how often a fault was found."""
         return self.by_fault.get(fault, Repair(0, ())).count
 
     def decode(self, words: Sequence[bytes], first: int) -> tuple[list[int], list[str]]:
@@ -95,7 +97,6 @@ class Repairs:
 
     @property
     def dropped(self) -> int:
-        """The number of rows left out."""
         return sum(
             repair.count for fault, repair in self.by_fault.items() if fault not in _NO_ROW_LOST
         )

@@ -80,7 +80,6 @@ class _WithoutLongReads:
         self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
     def read(self, size: int = -1, /) -> bytes:
-        """Read so many bytes, or all that are left."""
         if self.limit is None:
             return self._file.read(size)
         if size > self.limit:

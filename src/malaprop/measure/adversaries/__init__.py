@@ -54,19 +54,18 @@ class AttackResult(ABC):
     """
 
     attack: str
-    """The name of the attack."""
     estimate: Estimate
     """The share of words recovered, the accuracy of labels, or the area under the curve."""
     baseline: float
     """What an observer has without any inference."""
     mechanism: dict[str, object] = field(default_factory=dict)
-    """The mechanism with its parameters."""
     options: dict[str, Any] = field(default_factory=dict)
-    """The options of the attack."""
+
+    spec: ClassVar[str] = ".1%"
+    """How the score is written, as in `format`."""
 
     @property
     def score(self) -> float:
-        """The share of words recovered, the accuracy of labels, or the area under the curve."""
         return self.estimate.value
 
     @property
@@ -89,7 +88,6 @@ class AttackResult(ABC):
         """Return what to tell people of it: names and sentences, the score first."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON."""
         return {
             "attack": self.attack,
             "score": self.score,
@@ -99,9 +97,9 @@ class AttackResult(ABC):
             **{name: value for name, value in asdict(self).items() if name not in _OWN},
         }
 
-    def _interval(self, spec: str) -> tuple[str, str]:
-        low, high = self.interval
-        return "interval", f"{low:{spec}} to {high:{spec}} (95 %: {self.spread})"
+    def _interval(self) -> tuple[str, str]:
+        low, high = (f"{end:{self.spec}}" for end in self.interval)
+        return "interval", f"{low} to {high} (95 %: {self.spread})"
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<13}{sentence}" for name, sentence in self.facts())
@@ -149,7 +147,7 @@ class RecoveredWords(AttackResult):
         ]
         return [
             ("recovered", f"{self.score:.1%} of {self.words:,} words, by the attack {self.attack}"),
-            self._interval(".1%"),
+            self._interval(),
             ("kept", f"{self.kept:.1%} came out unchanged; {guessed}"),
             ("content", f"{recovered}, {content.kept:.1%} kept (without function words)"),
             *(("" if place else "occurring", line) for place, line in enumerate(by_occurrence)),
@@ -165,6 +163,7 @@ class InferredLabels(AttackResult):
     `baseline` is always saying the most frequent label (0.5 for membership).
     """
 
+    spec: ClassVar[str] = ".3f"
     measured: str
     """What the score is: accuracy, or the area under the curve."""
     trained_on: str
@@ -190,7 +189,7 @@ class InferredLabels(AttackResult):
         count = f"{self.texts:,}, with {self.labels:,} labels; {self.left_out:,} left out"
         return [
             ("inferred", f"{self.measured} {self.score:.3f} {how}"),
-            self._interval(".3f"),
+            self._interval(),
             ("baseline", f"{self.baseline:.3f} without any text"),
             ("unprotected", f"{self.unprotected:.3f} on the texts as they are"),
             ("random words", f"{self.random_words:.3f} with a random word for each word"),
@@ -220,7 +219,7 @@ class FoundVectors(AttackResult):
         guessed = f"guessing the most frequent word recovers {self.floor:.1%}"
         facts = [
             ("recovered", f"{recovered}, by the attack {self.attack}"),
-            self._interval(".1%"),
+            self._interval(),
             ("baseline", f"{self.baseline:.1%}; {guessed}"),
             ("unprotected", f"{self.unprotected:.1%} without noise"),
             ("control", f"{self.control:.1%} with the vectors of other words"),
@@ -234,7 +233,6 @@ class FoundVectors(AttackResult):
 _registry: "dict[str, type[Attack]]" = {}
 
 attacks: "Mapping[str, type[Attack]]" = MappingProxyType(_registry)
-"""All attacks, by name."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -248,11 +246,6 @@ class Target:
     rng: Generator
     """Splits and resamples; private words come from the privatizer's own generator."""
     progress: Progress | None = None
-
-
-def option(default: Any, text: str) -> Any:
-    """Return a field of an attack, or of a task, with its help."""
-    return field(default=default, metadata={"help": text})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,7 +279,6 @@ class Attack(ABC):
 
     @classmethod
     def summary(cls) -> str:
-        """What the attack does, in one sentence."""
         return (cls.__doc__ or "").strip().split("\n")[0]
 
 

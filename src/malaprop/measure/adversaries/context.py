@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from malaprop.measure.adversaries import option
 from malaprop.measure.adversaries.words import CANDIDATES, Seen, WordAttack
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.likelihoods import Candidates
+from malaprop.privacy.mechanism import option
 from malaprop.smoother import Beliefs, beliefs
 from malaprop.text.template import BEGINS, FOLLOWS
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from malaprop.lexicon.bigrams import shipped_model
 from malaprop.lexicon.search import NearestSearch, PoincareSearch
-from malaprop.measure.adversaries import Attack, FoundVectors, Target, option, share
+from malaprop.measure.adversaries import Attack, FoundVectors, Target, share
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.errors import DataError, ParameterError
 from malaprop.privacy.estimate import Estimate
-from malaprop.privacy.mechanism import Mechanism, TakesVectors
+from malaprop.privacy.mechanism import Mechanism, TakesVectors, option
 from malaprop.privacy.progress import Progress, report
 from malaprop.text.missing import is_missing, map_non_null
 from malaprop.text.parser import TextParser
@@ -27,7 +27,6 @@ class Places:
     hyperbolic: bool
 
     def nearest(self, released: Floats) -> Ids:
-        """Return the word whose place is nearest to each released vector."""
         search = PoincareSearch if self.hyperbolic else NearestSearch
         return search(self.vectors.astype(np.float32)).nearest(released)[:, 0]
 
@@ -97,13 +96,11 @@ class VectorAttack(Attack):
         )
 
     def _words(self, target: Target) -> Ids:
-        """Return the words of the texts, or as many of them as are wanted, at random."""
         there = [
             text for text in map_non_null(target.texts, "attack", list) if not is_missing(text)
         ]
         privatizer = target.privatizer
-        parser = TextParser(privatizer.lexicon.words, privatizer.policy)
-        templates, secrets = parser.parse(there)
+        templates, secrets = TextParser(privatizer.lexicon.words, privatizer.policy).parse(there)
         ids = secrets.ids[~templates.typed]
         if not ids.size:
             raise DataError("The texts have no words to attack.")
@@ -164,8 +161,7 @@ def _fitting(vector: Floats, places: Floats, step: float) -> Ids:
     left = np.arange(len(places))
     for start in range(0, len(vector), _COLUMNS):
         part = slice(start, start + _COLUMNS)
-        fits = _reachable(places[left, part], vector[part], step).all(axis=1)
-        left = left[fits]
+        left = left[_reachable(places[left, part], vector[part], step).all(axis=1)]
         if not len(left):
             break
     return left

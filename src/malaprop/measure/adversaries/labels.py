@@ -15,7 +15,6 @@ from malaprop.measure.adversaries import (
     Flags,
     InferredLabels,
     Target,
-    option,
     repeated_share,
 )
 from malaprop.measure.classification import (
@@ -27,7 +26,7 @@ from malaprop.measure.classification import (
 )
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError, require_choice, type_name
-from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.mechanism import Mechanism, option
 from malaprop.privacy.progress import report
 from malaprop.privatizer import Privatizer
 from malaprop.text.missing import is_missing
@@ -197,7 +196,6 @@ class LabelAttack(Attack):
         )
 
     def facts(self, data: LabelledTexts, privatizer: Privatizer) -> dict[str, Any]:
-        """Return what a result says of the data and of the attack."""
         return {
             "trained_on": "private text" if self.adaptive else "clean text",
             "texts": len(data.texts),

@@ -82,8 +82,7 @@ def _classifier(texts: Sequence[str], labels: Ids) -> Any:
 
 def model_outputs(model: Any, texts: list[str], labels: Ids, places: Ids) -> Floats:
     """Return what an attacker sees of a model: the largest probabilities, and the label's own."""
-    probabilities = model.predict_proba(chosen(texts, places))
-    logs = np.log(np.maximum(probabilities, _LEAST))
+    logs = np.log(np.maximum(model.predict_proba(chosen(texts, places)), _LEAST))
     own = logs[np.arange(len(places)), labels[places]]
     return np.column_stack([-np.sort(-logs, axis=1)[:, :2], own])
 

@@ -125,8 +125,7 @@ def train_model(
         unigrams += np.bincount(ids, minlength=size)
         befores = np.roll(ids, 1)
         befores[(np.cumsum(lengths) - lengths)[lengths > 0]] = size  # the start of a text
-        ones = np.ones(len(ids), dtype=np.int64)
-        pairs = pairs + csr_matrix((ones, (befores, ids)), pairs.shape)
+        pairs = pairs + csr_matrix((np.ones(len(ids), np.int64), (befores, ids)), pairs.shape)
         sketch = sketch_of(np.concatenate([sketch, text_hashes(ids, lengths)]))
     if not unigrams.any():
         raise DataError("The corpus has no words: a model needs some to count.")

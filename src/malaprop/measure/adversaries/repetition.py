@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from malaprop.measure.adversaries import option
 from malaprop.measure.adversaries.words import CANDIDATES, Seen, WordAttack
 from malaprop.privacy.arrays import Ids
 from malaprop.privacy.likelihoods import Candidates
+from malaprop.privacy.mechanism import option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,5 +93,4 @@ class Frequency(WordAttack, name="frequency"):
         # ln of the negative binomial law, but for terms that are the same for all words.
         bursts = counts[:, None] * np.log(expected / (expected + _SHAPE))
         scores = candidates.logs[rows] + bursts - _SHAPE * np.log1p(expected / _SHAPE)
-        best = words[np.arange(len(words)), scores.argmax(axis=1)]
-        return np.asarray(best[groups])
+        return np.asarray(words[np.arange(len(words)), scores.argmax(axis=1)][groups])

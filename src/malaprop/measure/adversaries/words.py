@@ -16,7 +16,6 @@ from malaprop.measure.adversaries import (
     Target,
     by_occurrence,
     group,
-    option,
     recovered_share,
     share,
 )
@@ -24,7 +23,7 @@ from malaprop.measure.adversaries.public_model import check_corpus, model_for, p
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError
 from malaprop.privacy.likelihoods import Candidates, Likelihoods, likelihoods_of
-from malaprop.privacy.mechanism import Mechanism
+from malaprop.privacy.mechanism import Mechanism, option
 from malaprop.privacy.progress import Progress, report, stage
 from malaprop.privatizer import Privatizer, WordDraws
 from malaprop.text import english
@@ -156,7 +155,6 @@ class WordAttack(Attack):
         return self.recover(self.drawn(privatizer, draws, target.rng), target.rng, target.progress)
 
     def drawn(self, privatizer: Privatizer, draws: Sequence[WordDraws], rng: Generator) -> Drawn:
-        """Return draws of some texts with what is public about them."""
         size, first = len(privatizer.lexicon), draws[0]
         model = model_for(self.model, privatizer.lexicon, needed=self.needs_model)
         if not first.secret.size:

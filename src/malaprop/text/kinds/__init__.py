@@ -78,7 +78,16 @@ class StandIn(Form):
 
     @abstractmethod
     def draw(self, count: int, rng: Generator) -> Sequence[str]:
-        """Draw `count` independent stand-ins, uniformly."""
+        """Draw `count` independent stand-ins from a public law; by default, uniformly."""
+
+    @property
+    def shared(self) -> Hashable:
+        """What equal things must have in common to share a draw: by default, the form."""
+        return self
+
+    def write(self, drawn: str) -> str:
+        """Write a stand-in in this form."""
+        return drawn
 
 
 class Read(NamedTuple):
@@ -92,7 +101,6 @@ class Read(NamedTuple):
 
 
 KINDS: "dict[str, Kind]" = {}
-"""All kinds there are, by name."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import re
 from calendar import monthrange
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal
@@ -35,7 +36,7 @@ def _days(first_year: int, last_year: int) -> range:
 DAYS = even_grid("DAYS", "date", _days(1800, 2099), "date")
 # Two digits of a year: from 1969 to 2068, as in POSIX.
 SHORT_DAYS = even_grid("SHORT_DAYS", "date", _days(1969, 2068), "date")
-YEAR_DAYS = even_grid("YEAR_DAYS", "date", _days(_LEAP_YEAR, _LEAP_YEAR), "date")
+YEAR_DAYS = even_grid("YEAR_DAYS", "date", _days(_LEAP_YEAR, _LEAP_YEAR), "date", around=True)
 MONTHS = even_grid(
     *("MONTHS", "month", range(1800 * 12, 2100 * 12), "date"),
     size=_MONTH_DAYS,
@@ -44,6 +45,8 @@ MONTHS = even_grid(
 MINUTES = even_grid("MINUTES", "time", range(_MINUTES_A_DAY), "time")
 SECONDS = even_grid("SECONDS", "time", range(_MINUTES_A_DAY * 60), "time", size=1.0 / 60.0)
 HOURS = even_grid("HOURS", "hour", range(24), "time", size=60.0, least=(60.0, "an hour"))
+SHIFTED: Mapping[str, ValueGrid] = {DAYS.kind: DAYS, MONTHS.kind: MONTHS}
+"""The kinds of values that a shift moves together, each by a number of its own units."""
 
 # Forms.
 

@@ -140,5 +140,4 @@ def joining(chunk: str) -> Joins:
     ((3, 1), (1, 2), (1, 0), (0, 0))
     """
     starts = sum(ends for pattern, ends in _STARTS if pattern.match(chunk))
-    stops = sum(ends for pattern, ends in _STOPS if pattern.search(chunk))
-    return starts, stops
+    return starts, sum(ends for pattern, ends in _STOPS if pattern.search(chunk))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from malaprop.privacy.arrays import Floats
+from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import ParameterError, did_you_mean
 
 _PARTS = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10}
@@ -125,7 +125,6 @@ class StepSizes(Mapping[str, str]):
 
 
 GRIDS: "dict[str, ValueGrid]" = {}
-"""All grids there are, by name."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +144,8 @@ class ValueGrid:
     """Say what a step is."""
     plural: str = field(default="", compare=False, repr=False)
     """Several values of the kind, in a guarantee; by default its name with an s."""
+    around: bool = field(default=False, compare=False, repr=False)
+    """Whether the first value follows the last one, as the days of a year do."""
 
     def __post_init__(self) -> None:
         GRIDS[self.name] = self
@@ -163,6 +164,12 @@ class ValueGrid:
         nearer = after > 0 and value - values[after - 1] < values[after] - value
         return after - nearer
 
+    def moved(self, places: Ids, by: Ids) -> Ids:
+        """Return places that were moved along the grid; beyond its ends, the ends."""
+        last = len(self.values) - 1
+        moved: Ids = (places + by) % (last + 1) if self.around else np.clip(places + by, 0, last)
+        return moved
+
     def __reduce__(self) -> tuple[Callable[[str], "ValueGrid"], tuple[str]]:
         return _grid_named, (self.name,)
 
@@ -179,6 +186,7 @@ def even_grid(
     *,
     size: float = 1.0,
     least: tuple[float, str] = (0.0, ""),
+    around: bool = False,
 ) -> ValueGrid:
     """Return a grid of values that are `size` apart, in units of the step of some kind.
 
@@ -192,4 +200,4 @@ def even_grid(
     def step(steps: StepSizes) -> str:
         return least[1] if steps.size(steps_of) < least[0] else steps[steps_of]
 
-    return ValueGrid(name, kind, values, places, step)
+    return ValueGrid(name, kind, values, places, step, around=around)

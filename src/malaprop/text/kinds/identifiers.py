@@ -171,8 +171,7 @@ class IdentifierForm(StandIn):
 
 
 def _uniform(choices: Characters, size: tuple[int, int], rng: Generator) -> Characters:
-    drawn: Characters = choices[rng.integers(len(choices), size=size)]
-    return drawn
+    return np.asarray(choices[rng.integers(len(choices), size=size)])
 
 
 @dataclass(frozen=True)
@@ -238,8 +237,7 @@ def _plain(token: str) -> str:
         return token
     if len(token) <= _NORMALIZED:
         token = normalize("NFKC", token)
-    digits = _DIGIT.sub(lambda digit: str(decimal(digit[0])), token)
-    return _SPACE.sub(" ", digits)
+    return _SPACE.sub(" ", _DIGIT.sub(lambda digit: str(decimal(digit[0])), token))
 
 
 def _read_identifier(token: str, _order: DateOrder) -> Read:

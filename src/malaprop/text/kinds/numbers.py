@@ -96,7 +96,6 @@ def whole(digits: str) -> int:
 
 
 def _separated(number: int) -> str:
-    """Write a whole number with English thousands separators from 10,000 on."""
     return str(number) if number < _PLAIN_BELOW else f"{number:,}"
 
 

@@ -9,21 +9,7 @@ from numpy.random import Generator
 
 from malaprop.lab import tasks
 from malaprop.lab.datasets.readers import LabelledTexts
-from malaprop.lab.studies.figures import (
-    FLOORS,
-    MAJORITY,
-    SPLIT_TIMES,
-    authors_named,
-    classified,
-    floor_shares,
-    koppel_attackers,
-    mean_of,
-    mechanism_of,
-    over_both,
-    share_in_clear,
-    summary_of,
-    there_or_missing,
-)
+from malaprop.lab.studies import figures
 from malaprop.lab.studies.reproduction import Run
 from malaprop.lab.studies.study import Measurement, Setting
 from malaprop.lab.tasks.sources import CorpusReader, Subject, random_table, subject_of
@@ -44,14 +30,13 @@ from malaprop.privatizer import Privatizer
 
 # How much is measured. The texts and pairs are those of all mechanisms.
 
-
 SIZES: Final[Mapping[str, tuple[int, int]]] = {
     "mr": (60, 450),  # about so many rows of data sets
     "attacked": (25, 200),  # of the reviews
     "men": (100, 700),
     "stsb": (40, 250),
     "draws": (2, 5),  # of the noise, for each figure
-    "splits": (SPLIT_TIMES, SPLIT_TIMES),
+    "splits": (figures.SPLIT_TIMES, figures.SPLIT_TIMES),
     "words": (20, 100),  # of the lexicon, that N_w is measured for
     "runs": (100, 100),  # of a word, for N_w where there is no law
     "nearest": (300, 300),  # words that the median loss to the nearest word is over
@@ -60,7 +45,6 @@ SIZES: Final[Mapping[str, tuple[int, int]]] = {
 
 
 def size_of(run: Run, name: str) -> int:
-    """Return how many of something a run measures."""
     quick, full = SIZES[name]
     return run.pick(quick=quick, full=full)
 
@@ -75,7 +59,6 @@ def some_rows(run: Run, name: str) -> Any:
 
 
 # What an observer recovers of words, with and without context, over several draws of noise.
-
 
 _RECOVERED: Final = ("kept", "success_alone", "success_context", "similarity")
 
@@ -108,11 +91,10 @@ def _attacked(run: Run, privatizer: Privatizer, rng: Generator) -> Iterator[Meas
         context = np.mean(Context().guesses(seen) == draws.secret)
         similar = np.mean(similarity.between(draws.secret, draws.drawn))
         rows.append((kept, max(alone, kept), max(context, kept), similar))
-    yield from map(mean_of, _RECOVERED, np.transpose(rows))
+    yield from map(figures.mean_of, _RECOVERED, np.transpose(rows))
 
 
 # Whether private texts still tell who wrote them: Koppel's method, static and adaptive.
-
 
 Private = Callable[[Sequence[str]], list[str]]
 """Draws private texts."""
@@ -131,12 +113,14 @@ def _attributed(run: Run, private: Private, noisy: bool = True) -> Iterator[Meas
     for marks, ending in ((True, ""), (False, "_no_marks")):
         clean = [plain(text, punctuation=marks) for text in texts]
         read = [[plain(text, punctuation=marks) for text in each] for each in draws]
-        static = koppel_attackers(clean, labels, SPLIT_TIMES)
-        adaptive = [koppel_attackers(seen, labels, SPLIT_TIMES) for seen in read]
+        static = figures.koppel_attackers(clean, labels, figures.SPLIT_TIMES)
+        adaptive = [figures.koppel_attackers(seen, labels, figures.SPLIT_TIMES) for seen in read]
         for name, each in (("", [static] * len(read)), ("_adaptive", adaptive)):
             both = zip(each, read, strict=True)
-            hits = np.array([authors_named(attackers, seen, labels) for attackers, seen in both])
-            yield from over_both(f"attribution{name}{ending}", hits / tested, shared=_SHARED)
+            hits = np.array([figures.authors_named(who, seen, labels) for who, seen in both])
+            yield from figures.over_both(
+                f"attribution{name}{ending}", hits / tested, shared=_SHARED
+            )
 
 
 def _authors_of(run: Run) -> tuple[list[str], Ids]:
@@ -162,7 +146,7 @@ def _kept_words(run: Run, channel: Channel, rng: Generator) -> Iterator[Measurem
     lexicon = channel.lexicon
     ids = word_ids(lexicon, min(size_of(run, "words"), len(lexicon)))
     values = statistics_of(channel, ids, "kept", size_of(run, "runs"), rng)
-    yield from summary_of("kept_of_lexicon", values, p95=95, max=100)
+    yield from figures.summary_of("kept_of_lexicon", values, p95=95, max=100)
 
 
 def _promised(run: Run, lexicon: Lexicon, guarantee: Guarantee) -> Iterator[Measurement]:
@@ -182,8 +166,7 @@ def _promised(run: Run, lexicon: Lexicon, guarantee: Guarantee) -> Iterator[Meas
         gaps = lexicon.vectors[ids].astype(np.float64) - lexicon.vectors[others]
         apart = np.linalg.norm(gaps, axis=1)
     else:
-        rows = lexicon.distances(ids)
-        apart = rows[np.arange(len(ids)), others]
+        apart = lexicon.distances(ids)[np.arange(len(ids)), others]
     yield Measurement("loss_of_nearest", guarantee.epsilon * float(np.median(apart)))
 
 
@@ -198,17 +181,19 @@ def _served(run: Run, subject: Any, rng: Generator) -> Iterator[Measurement]:
 
     def correlated(measure: str, task: str, data: str) -> Iterator[Measurement]:
         result = tasks.run(task, subject, data=some_rows(run, data), **options)
-        yield mean_of(measure, result.score.values)
+        yield figures.mean_of(measure, result.score.values)
 
     def trained() -> Iterator[Measurement]:
         own = subject_of(subject, release=release)
-        scores = classified(_problem(run, own.space), own, ["accuracy"], size_of(run, "draws"), rng)
+        scores = figures.classified(
+            _problem(run, own.space), own, ["accuracy"], size_of(run, "draws"), rng
+        )
         yield from (one for one in scores if one.measure == "accuracy")
 
     words = correlated("word_similarity", "similarity", "men")
-    yield from there_or_missing(["word_similarity"], words)
-    yield from there_or_missing(["accuracy"], trained())
-    yield from there_or_missing(["sts"], correlated("sts", "sts", "stsb"))
+    yield from figures.there_or_missing(["word_similarity"], words)
+    yield from figures.there_or_missing(["accuracy"], trained())
+    yield from figures.there_or_missing(["sts"], correlated("sts", "sts", "stsb"))
 
 
 def _problem(run: Run, space: Any) -> Any:
@@ -216,7 +201,6 @@ def _problem(run: Run, space: Any) -> Any:
 
 
 # What is measured of each mechanism: attacks on words, tasks, attribution, the guarantee.
-
 
 RECOMMENDED: Final = "balanced"
 _AUTHORS: Final = (
@@ -229,18 +213,18 @@ def frontier(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement
     """Measure a mechanism at one ε, or a floor. If a data set is missing, measure the rest."""
     lexicon, name = run.lexicon(), setting["mechanism"]
     if "epsilon" not in setting:
-        yield from floor_shares(name, len(lexicon))
-        yield from _majorities(run) if name == MAJORITY else _floor(run, name, lexicon, rng)
+        yield from figures.floor_shares(name, len(lexicon))
+        yield from _majorities(run) if name == figures.MAJORITY else _floor(run, name, lexicon, rng)
         return
     if name == RECOMMENDED:  # which counts steps between near words
         lexicon = run.once(("graph", lexicon.fingerprint), lexicon.with_graph)
-    privatizer = Privatizer(lexicon, mechanism_of(setting), rng=rng)
-    yield from there_or_missing(_RECOVERED, _attacked(run, privatizer, rng))
+    privatizer = Privatizer(lexicon, figures.mechanism_of(setting), rng=rng)
+    yield from figures.there_or_missing(_RECOVERED, _attacked(run, privatizer, rng))
     yield from _served(run, privatizer.channel, rng)
-    yield from there_or_missing(_AUTHORS, _attributed(run, privatizer.texts))
+    yield from figures.there_or_missing(_AUTHORS, _attributed(run, privatizer.texts))
     yield from _kept_words(run, privatizer.channel, rng)
     yield from _promised(run, lexicon, privatizer.channel.guarantee)
-    yield Measurement("share_in_clear", share_in_clear(privatizer.channel))
+    yield Measurement("share_in_clear", figures.share_in_clear(privatizer.channel))
 
 
 def _majorities(run: Run) -> Iterator[Measurement]:
@@ -253,13 +237,13 @@ def _majorities(run: Run) -> Iterator[Measurement]:
         counts = np.bincount(_authors_of(run)[1])
         yield Measurement("attribution", float(counts.max() / counts.sum()))
 
-    yield from there_or_missing(["accuracy"], reviews())
-    yield from there_or_missing(["attribution"], authors())
+    yield from figures.there_or_missing(["accuracy"], reviews())
+    yield from figures.there_or_missing(["attribution"], authors())
 
 
 def _floor(run: Run, name: str, lexicon: Lexicon, rng: Generator) -> Iterator[Measurement]:
     """Measure what needs no mechanism: no noise, or no meaning."""
-    yield from _served(run, FLOORS[name](lexicon), rng)
+    yield from _served(run, figures.FLOORS[name](lexicon), rng)
     read = CorpusReader(lexicon)
     private: Mapping[str, Private] = {
         "no noise": list,
@@ -270,4 +254,4 @@ def _floor(run: Run, name: str, lexicon: Lexicon, rng: Generator) -> Iterator[Me
         ],
     }
     attributed = _attributed(run, private[name], noisy=name != "no noise")
-    yield from there_or_missing(_AUTHORS, attributed)
+    yield from figures.there_or_missing(_AUTHORS, attributed)

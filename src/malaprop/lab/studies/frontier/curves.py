@@ -54,7 +54,6 @@ class Curve(NamedTuple):
 
 
 def curves(lines: Iterable[Line]) -> list[Curve]:
-    """Return the curve of each mechanism, in the order of the lines."""
     lines = [line for line in lines if "epsilon" in line.setting]
     splits = {_place(line): line for line in lines if line.setting.get("spread") == SPLITS}
     measured = [line for line in lines if line.setting.get("spread") != SPLITS]
@@ -175,7 +174,6 @@ def at_levels(all_curves: Sequence[Curve]) -> Levels:
 
 
 def verdicts(levels: Levels) -> Verdicts:
-    """Compare the mechanisms at each level with the recommended one, which is one of them."""
     return {
         measure: [
             [
@@ -220,6 +218,5 @@ class Tally(NamedTuple):
 
 
 def tally(verdicts: Sequence[Sequence[Verdict]]) -> Tally:
-    """Count the verdicts of a measure, which are on the other mechanisms."""
     told = [each.better for level in verdicts for each in level if each.mechanism != RECOMMENDED]
     return Tally(told.count(False), told.count(True), told.count(None))

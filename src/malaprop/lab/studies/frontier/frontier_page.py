@@ -83,7 +83,6 @@ def frontier_page(lines: Sequence[Line], *, brief: bool = False) -> Page:
 
 # Tables: rows with names and figures, a column for each measure.
 
-
 Row = tuple[tuple[str, ...], Figures]
 _ATTACKS = ("success_alone", "success_context")
 _FORMS: Final = {
@@ -206,8 +205,7 @@ def _by_epsilon(all_curves: Sequence[Curve], marks: str) -> Iterator[Piece]:
     yield TEXTS["by_epsilon"]
     yield Section(f"All points: {len(rows)} rows", (points,), folded=True)
     yield marks
-    title = f"With and without punctuation, and N_w: {len(rows)} rows"
-    yield Section(title, (more,), folded=True)
+    yield Section(f"With and without punctuation, and N_w: {len(rows)} rows", (more,), folded=True)
 
 
 # What a newcomer takes from the frontier: which mechanism, which ε, and what speaks against it.
@@ -312,7 +310,6 @@ def _instead(
 
 
 # The plot: utility against ε, and against what attacks recover.
-
 
 _SIZE = (8.4, 12.4)  # inches
 _TICKS = (1, 2, 5, 10, 20, 50, 100, 200)

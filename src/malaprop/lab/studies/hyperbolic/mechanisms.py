@@ -19,7 +19,6 @@ _STEPS = 1000
 
 # Euclidean spaces of the hierarchy's words, and what an ε of hyperbolic distance means there.
 
-
 TRAINED: Final = {
     "Euclidean, 50 dimensions": "glove-6b-50d",
     "Euclidean, 100 dimensions": "glove-6b-100d",
@@ -38,13 +37,11 @@ _AT_ONCE = 512
 
 def euclidean(run: Run, space: str, words: tuple[str, ...]) -> Lexicon:
     """Return the vectors of a space for those of the words that have one, centred."""
-    name = TRAINED.get(space, DEFAULT_LEXICON)
 
     def make() -> Lexicon:
-        lexicon = run.lexicon(name)
+        lexicon = run.lexicon(TRAINED.get(space, DEFAULT_LEXICON))
         known = run.lexicon().subset(words).words  # the same words in every space
-        size = COMPONENTS.get(space) or lexicon.vectors.shape[1]
-        return reduced(lexicon.subset(known), size)
+        return reduced(lexicon.subset(known), COMPONENTS.get(space) or lexicon.vectors.shape[1])
 
     return run.once(("euclidean", space), make)
 
@@ -165,8 +162,7 @@ def _matched(run: Run, lexicon: Lexicon, name: str, epsilon: float) -> float:
     words = run.pick(quick=100, full=400)
 
     def search() -> float:
-        hierarchy = lexicon_of(run, {})
-        published = _published(run, hierarchy, epsilon, _SIGMA, _STEPS)
+        published = _published(run, lexicon_of(run, {}), epsilon, _SIGMA, _STEPS)
         kept = share_kept(published, words, seeded_rng(20), draws=10)
         return epsilon_for_kept(lambda e: _bound(lexicon, name, e), kept, words, (0.05, 200.0))
 

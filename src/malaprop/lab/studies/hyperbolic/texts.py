@@ -12,15 +12,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.lab import tasks
-from malaprop.lab.studies.figures import (
-    MAJORITY,
-    SPLIT_TIMES,
-    authors_named,
-    estimated,
-    floor_shares,
-    jointly,
-    koppel_attackers,
-)
+from malaprop.lab.studies import figures
 from malaprop.lab.studies.hyperbolic.mechanisms import channel_of, lexicon_of
 from malaprop.lab.studies.reproduction import ENCODERS, MissingDataError, Run
 from malaprop.lab.studies.study import Measurement, Setting
@@ -35,7 +27,6 @@ from malaprop.privacy.randomness import seeded_rng
 from malaprop.text import english
 
 # Texts with slots: which words are replaced, and by what. The others stay in clear.
-
 
 RARE: Final = 1e-3
 """A word is a slot if it follows the word before it with a smaller probability."""
@@ -52,7 +43,6 @@ class WordIds:
         self._mapped: dict[str, int] = {}
 
     def __call__(self, words: Sequence[str]) -> Ids:
-        """Return the id of each word."""
         index, mapped = self.lexicon.index, self._mapped
         others = [w for w in dict.fromkeys(words) if w not in index and w not in mapped]
         corpus = self._read(others)
@@ -74,18 +64,15 @@ class SlotTexts:
 
     @cached_property
     def known(self) -> Flags:
-        """Which words the lexicon has."""
         return np.array([word in self._lexicon.index for word in self.flat], dtype=bool)
 
     def replaced(self, slots: Flags, drawn: Ids) -> list[str]:
-        """Return all words, with other ones in the slots."""
         flat = list(self.flat)
         for place, word in zip(np.flatnonzero(slots).tolist(), drawn.tolist(), strict=True):
             flat[place] = self._lexicon.words[word].lower()
         return flat
 
     def joined(self, flat: Sequence[str]) -> list[str]:
-        """Return texts of other words, with what stands between them as it was."""
         texts, begin = [], 0
         for count, between in zip(self.counts.tolist(), self._between, strict=True):
             own = flat[begin : begin + count]
@@ -145,7 +132,6 @@ class Replacer:
     same: int = 0
 
     def words_of(self, texts: SlotTexts, rng: Generator) -> list[str]:
-        """Return all words of texts, with drawn words in the slots."""
         slots = self.protocol(texts)
         ids = self.ids([texts.flat[place] for place in np.flatnonzero(slots).tolist()])
         own, places = np.unique(ids, return_inverse=True) if self.once else (ids, slice(None))
@@ -190,15 +176,13 @@ class _SlotSource(Source):
         rows = np.repeat(np.arange(len(corpus)), texts.counts)[known]
         shape = (len(corpus), len(self.space))
         sums = csr_matrix((np.ones(len(rows)), (rows, ids[known])), shape) @ self.space.vectors
-        sizes = np.maximum(np.bincount(rows, minlength=len(corpus)), 1)
-        return np.asarray(sums / sizes[:, None])
+        return np.asarray(sums / np.maximum(np.bincount(rows, minlength=len(corpus)), 1)[:, None])
 
     def _words(self, ids: Ids) -> Ids:
         raise NotImplementedError("slots are places in texts, not words")
 
 
 def _replacer(run: Run, setting: Setting, protocol: Protocol) -> Replacer:
-    """Return what replaces words in a setting."""
     lexicon = lexicon_of(run, setting)
     channel = channel_of(run, setting) if "epsilon" in setting else None
     once = setting["mechanism"] == "random table" or setting.get("control") == "a table noised once"
@@ -207,7 +191,6 @@ def _replacer(run: Run, setting: Setting, protocol: Protocol) -> Replacer:
 
 
 # Table III: how many authors are identified by Koppel's method.
-
 
 PAN: Final = ("pan11-small", "pan11-large", "pan12-A", "pan12-C", "pan12-D", "pan12-I")
 GET_PAN: Final = "ask for PAN-2011 and PAN-2012 at https://pan.webis.de/data.html"
@@ -230,13 +213,13 @@ def table3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
         draws = [texts.joined(replacer.words_of(texts, rng)) for _ in count]
     rights = np.array([_rights(run, setting, clean, labels, private) for private in draws])
     tested = len(random_splits(labels, TESTED, 1, seeded_rng(0))[0].test)
-    (correct, *_) = jointly("correct", rights, shared=TESTED / (1.0 - TESTED))
+    (correct, *_) = figures.jointly("correct", rights, shared=TESTED / (1.0 - TESTED))
     yield correct
     yield Measurement("tested", tested)
-    yield from jointly("accuracy", rights / tested, shared=TESTED / (1.0 - TESTED))
+    yield from figures.jointly("accuracy", rights / tested, shared=TESTED / (1.0 - TESTED))
     yield Measurement("majority", float(np.bincount(labels).max()) / len(labels))
     if name == "no noise":
-        yield from floor_shares(name, len(lexicon))
+        yield from figures.floor_shares(name, len(lexicon))
         return
     yield Measurement("kept", replacer.kept)
     yield Measurement("share_in_clear", replacer.in_clear)
@@ -246,15 +229,17 @@ def _rights(
     run: Run, setting: Setting, clean: list[str], labels: Ids, private: list[str]
 ) -> list[int]:
     """Return how many authors are named on each split; clean texts are learnt once in a run."""
-    marks, times = setting["punctuation"], run.pick(quick=2, full=SPLIT_TIMES)
+    marks, times = setting["punctuation"], run.pick(quick=2, full=figures.SPLIT_TIMES)
     read = [plain(text, punctuation=marks) for text in private]
     if setting["attacker"] == "adaptive":
-        return authors_named(koppel_attackers(read, labels, times), read, labels)
+        return figures.authors_named(figures.koppel_attackers(read, labels, times), read, labels)
     static = run.once(
         ("koppel", setting["data"], marks),
-        lambda: koppel_attackers([plain(text, punctuation=marks) for text in clean], labels, times),
+        lambda: figures.koppel_attackers(
+            [plain(text, punctuation=marks) for text in clean], labels, times
+        ),
     )
-    return authors_named(static, read, labels)
+    return figures.authors_named(static, read, labels)
 
 
 def _read(run: Run, setting: Setting) -> tuple[SlotTexts, Ids]:
@@ -269,8 +254,7 @@ def _read(run: Run, setting: Setting) -> tuple[SlotTexts, Ids]:
         cut = [" ".join(listed[k * step : k * step + words]) for k in range(parts)]
         texts += cut
         authors += [author] * len(cut)
-    counts = Counter(authors)
-    usual = [name for name, count in counts.items() if count >= _FEWEST]
+    usual = [name for name, count in Counter(authors).items() if count >= _FEWEST]
     few = usual[:: run.pick(quick=4, full=1)]  # some have to do
     chosen = [i for i, author in enumerate(authors) if author in few]
     names = {name: number for number, name in enumerate(few)}
@@ -279,7 +263,6 @@ def _read(run: Run, setting: Setting) -> tuple[SlotTexts, Ids]:
 
 
 # Table VI: eight tasks on texts whose slots, words of rare transitions, are private.
-
 
 TASKS: Final = {
     **dict.fromkeys(("mr", "cr", "mpqa", "sst5", "trec"), "classify"),
@@ -299,14 +282,14 @@ def table6(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     data = _some(run, setting["data"])
     options: dict[str, Any] = {"data": data, "floors": False, "rng": rng}
     options["repeats"] = run.pick(quick=2, full=5)
-    if name == MAJORITY:
+    if name == figures.MAJORITY:
         if task != "sts":
             yield Measurement("accuracy", tasks.registry[task](data=data).prepare(space).majority)
-            yield from floor_shares(name, len(space))
+            yield from figures.floor_shares(name, len(space))
         return
     if name == "random table":
         yield from _scores(task, tasks.run(task, random_table(space), **options))
-        yield from floor_shares(name, len(space))
+        yield from figures.floor_shares(name, len(space))
         return
     replacer, cut = _replacer(run, setting, _protocol(run, setting)), dict[int, SlotTexts]()
     subject = Subject(
@@ -317,7 +300,7 @@ def table6(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     )
     yield from _scores(task, tasks.run(task, subject, **options))
     if name == "no noise":
-        yield from floor_shares(name, len(replacer.ids.lexicon))
+        yield from figures.floor_shares(name, len(replacer.ids.lexicon))
         return
     yield Measurement("kept", replacer.kept)
     yield Measurement("share_in_clear", replacer.in_clear)
@@ -344,8 +327,8 @@ def _some(run: Run, name: str) -> Any:
 
 def _scores(task: str, result: tasks.BenchmarkResult) -> Iterator[Measurement]:
     if task == "sts":
-        yield estimated("pearson", result.measures["pearson_groups"])
-        yield estimated("spearman", result.measures["spearman_groups"])
+        yield figures.estimated("pearson", result.measures["pearson_groups"])
+        yield figures.estimated("spearman", result.measures["spearman_groups"])
         return
     shared = _TEST / (1.0 - _TEST) if "splits" in result.over else 0.0
-    yield estimated("accuracy", result.measures["accuracy"], shared=shared)
+    yield figures.estimated("accuracy", result.measures["accuracy"], shared=shared)

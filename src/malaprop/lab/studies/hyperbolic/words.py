@@ -21,7 +21,6 @@ from malaprop.privacy.randomness import seeded_rng
 
 # Figure 3: the density of Eq. 7, its mass in n dimensions, and what the random walk draws.
 
-
 _PLACES = (0.0, 0.25, 0.5, 0.75, 0.9)
 _GRID = 20_001
 _STEPS = 1000
@@ -37,7 +36,6 @@ def density(x: Floats | float, epsilon: float) -> Floats:
 
 
 def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
-    """Compute the density, its mass, and the distance of the walk's places from it."""
     epsilon, dimension = setting["epsilon"], setting["dimension"]
     radii = np.linspace(0.0, 1.0, _GRID)
     # The surface of the unit sphere: 2 in one dimension.
@@ -66,7 +64,6 @@ def is_within_four_errors(line: Line) -> bool:
 
 # Figure 5: N_w, mean and maximum; S_w; K_w.
 
-
 OF = 1000
 """N_w is told of 1,000 runs, as in the paper."""
 STATISTICS = {"kept": "N_w", "distinct": "S_w", "hierarchy": "K_w"}
@@ -76,7 +73,6 @@ ENDS = {"kept": _HIGH, "distinct": {**_HIGH, **_LOW}, "hierarchy": _LOW}
 
 
 def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
-    """Measure N_w, S_w and K_w of words spread over the lexicon."""
     channel = channel_of(run, setting)
     ids = word_ids(channel.lexicon, min(len(channel.lexicon), run.pick(quick=24, full=100)))
     runs = run.pick(quick=100, full=400)
@@ -109,7 +105,6 @@ def measured(channel: Channel, ids: Ids, runs: int, rng: Generator) -> dict[str,
 
 
 # Table IV: the expected N_w of hyperbolic and Euclidean mechanisms at the same worst case.
-
 
 _COUNTED = 10  # runs of the worst word that return it
 _POINTS = 14  # ε of a curve
@@ -151,7 +146,9 @@ def _compared(run: Run, setting: Setting) -> Iterator[Measurement]:
     percentile = 95.0 if control == "equal 95th percentile" else 100.0
     if space != "hyperbolic":  # if its vectors are missing, nothing need be measured
         euclidean(run, space, run.lexicon(HIERARCHY).words)
-    kept = _hyperbolic(run, setting)
+    own = {k: v for k, v in setting.items() if k not in ("control", "space")}
+    key = ("N_w", *map(str, own.items()))
+    kept = run.once(key, lambda: OF * _shares(run, channel_of(run, own)))
     worst, epsilon = float(np.percentile(kept, percentile)), float(setting["epsilon"])
     if space != "hyperbolic" and control == "equal Euclidean ε":
         # Laplace noise that promises what the hyperbolic mechanism does.
@@ -169,15 +166,8 @@ def _compared(run: Run, setting: Setting) -> Iterator[Measurement]:
     yield Measurement("epsilon_used", epsilon)
 
 
-def _hyperbolic(run: Run, setting: Setting) -> Floats:
-    own = {k: v for k, v in setting.items() if k not in ("control", "space")}
-    key = ("N_w", *map(str, own.items()))
-    return run.once(key, lambda: OF * _shares(run, channel_of(run, own)))
-
-
 def _shares(run: Run, channel: Channel) -> Floats:
-    words = run.pick(quick=24, full=200)
-    ids = word_ids(channel.lexicon, min(len(channel.lexicon), words))
+    ids = word_ids(channel.lexicon, min(len(channel.lexicon), run.pick(quick=24, full=200)))
     return statistics_of(channel, ids, "kept", _runs(run), seeded_rng(run.seed))
 
 

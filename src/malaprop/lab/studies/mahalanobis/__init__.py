@@ -10,20 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.lab import tasks
-from malaprop.lab.studies.figures import (
-    FLOORS,
-    MAJORITY,
-    bootstrapped,
-    both_shares,
-    classified,
-    drawn_once,
-    epsilon_for_kept,
-    floor_shares,
-    mean_of,
-    mechanism_of,
-    share_in_clear,
-    share_kept,
-)
+from malaprop.lab.studies import figures
 from malaprop.lab.studies.reproduction import Run
 from malaprop.lab.studies.study import Measurement, Setting
 from malaprop.lab.tasks.sources import subject_of
@@ -70,19 +57,19 @@ def _matched(run: Run, lexicon: Lexicon, shape: float, epsilon: float) -> float:
     words = run.pick(quick=100, full=400)
 
     def search() -> float:
-        kept = share_kept(_bound(lexicon, 0.0, epsilon), words, seeded_rng(20))
+        kept = figures.share_kept(_bound(lexicon, 0.0, epsilon), words, seeded_rng(20))
         around = (epsilon / 4.0, epsilon * math.sqrt(lexicon.vectors.shape[1]))
-        return epsilon_for_kept(partial(_bound, lexicon, shape), kept, words, around)
+        return figures.epsilon_for_kept(partial(_bound, lexicon, shape), kept, words, around)
 
     return run.once(("matched", lexicon.fingerprint, shape, epsilon), search)
 
 
 def _bound(lexicon: Lexicon, shape: float, epsilon: float) -> Any:
-    return mechanism_of({"mechanism": "mahalanobis", "lambda": shape}, epsilon=epsilon).on(lexicon)
+    made = figures.mechanism_of({"mechanism": "mahalanobis", "lambda": shape}, epsilon=epsilon)
+    return made.on(lexicon)
 
 
 # Tables 1 to 4 and Figures 2 to 5: how often words stay, and how many different words come out.
-
 
 _RUNS = 100
 
@@ -90,8 +77,7 @@ _RUNS = 100
 def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Run the mechanism 100 times on each of some words; count as the paper does."""
     channel = channel_of(run, setting)
-    size = len(channel.lexicon)
-    ids = word_ids(channel.lexicon, min(size, run.pick(quick=12, full=300)))
+    ids = word_ids(channel.lexicon, min(len(channel.lexicon), run.pick(quick=12, full=300)))
     drawn = channel.substitute(np.repeat(ids, _RUNS), rng).reshape(len(ids), _RUNS)
     stayed = (drawn == ids[:, None]).sum(axis=1).astype(np.float64)
     different = np.array([len(np.unique(row)) for row in drawn], dtype=np.float64)
@@ -107,17 +93,16 @@ def _summary(name: str, values: Floats) -> Iterator[Measurement]:
 
     Those two have no error: resampling cannot tell how far a maximum would move.
     """
-    yield mean_of(name, values)
+    yield figures.mean_of(name, values)
     yield Measurement(f"{name}_sd", float(values.std(ddof=1)) if len(values) > 1 else 0.0)
     rng = seeded_rng(0)  # not the cell's: resampling changes no draw
     for end in (5, 50, 95):
-        yield bootstrapped(f"{name}_p{end}", values, partial(np.percentile, q=end), rng)
+        yield figures.bootstrapped(f"{name}_p{end}", values, partial(np.percentile, q=end), rng)
     yield Measurement(f"{name}_max", float(values.max()))
     yield Measurement(f"{name}_min", float(values.min()))
 
 
 # Table 5: the two data sets, and how unevenly their words lie.
-
 
 _WORD = re.compile(r"[a-z]+")
 _FEW = 50
@@ -152,29 +137,27 @@ def _rareness(lexicon: Lexicon, records: Sequence[Sequence[str]]) -> float:
 
 # Figures 6 and 7: classification of private tweets and messages.
 
-
 _MEASURES = ("accuracy", "precision", "recall", "balanced_accuracy")
 _TEST = 0.3
 
 
 def classifying(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
-    """Train a linear model of word n-grams on private texts, and test it on private texts."""
     data, lexicon, name = run.data(setting["data"]), run.lexicon(), setting["mechanism"]
     limit, draws = run.pick(quick=200, full=800), run.pick(quick=2, full=5)
     task = tasks.registry["classify-text"]
     problem: Any = task(data=data, limit=limit, test=_TEST).prepare(lexicon)  # type: ignore[call-arg]
-    if name == MAJORITY:
+    if name == figures.MAJORITY:
         yield Measurement("accuracy", problem.majority)
-        yield from floor_shares(name, len(lexicon))
-    elif name in FLOORS:
-        yield from classified(problem, FLOORS[name](lexicon), _MEASURES, draws, rng)
-        yield from floor_shares(name, len(lexicon))
+        yield from figures.floor_shares(name, len(lexicon))
+    elif name in figures.FLOORS:
+        yield from figures.classified(problem, figures.FLOORS[name](lexicon), _MEASURES, draws, rng)
+        yield from figures.floor_shares(name, len(lexicon))
     else:
         channel = channel_of(run, setting)
         once = setting["noise"] == "one table"
-        subject = drawn_once(channel) if once else subject_of(channel, release="words")
-        yield from classified(problem, subject, _MEASURES, draws, rng)
-        yield from both_shares(channel, run.pick(quick=200, full=1000), rng)
+        subject = figures.drawn_once(channel) if once else subject_of(channel, release="words")
+        yield from figures.classified(problem, subject, _MEASURES, draws, rng)
+        yield from figures.both_shares(channel, run.pick(quick=200, full=1000), rng)
         yield Measurement("epsilon_used", channel.guarantee.epsilon)
         yield Measurement("euclidean_epsilon", euclidean_epsilon(channel))
 
@@ -183,7 +166,6 @@ def classifying(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurem
 
 
 def lambda_grid(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
-    """Look for the λ of the largest similarity with at most a share of words kept."""
     lexicon = run.lexicon()
     shapes = run.pick(quick=(0.0, 1.0), full=(0.0, 0.25, 0.5, 0.75, 1.0))
     words = min(len(lexicon), run.pick(quick=8, full=200))
@@ -203,4 +185,4 @@ def lambda_grid(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurem
         yield Measurement("similarity", row.similarity, own)
         yield Measurement("euclidean_epsilon", row.euclidean, own)
         channel = channel_of(run, {**own, "epsilon": setting["epsilon"]})
-        yield Measurement("share_in_clear", share_in_clear(channel), own)
+        yield Measurement("share_in_clear", figures.share_in_clear(channel), own)

@@ -9,19 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.lab import tasks
-from malaprop.lab.studies.figures import (
-    FLOORS,
-    MAJORITY,
-    bootstrapped,
-    classified,
-    drawn_once,
-    epsilon_for_kept,
-    floor_shares,
-    mean_of,
-    mechanism_of,
-    share_in_clear,
-    share_kept,
-)
+from malaprop.lab.studies import figures
 from malaprop.lab.studies.reproduction import GLOVE_42B, VECTORS, MissingDataError, Run
 from malaprop.lab.studies.study import Line, Measurement, Setting
 from malaprop.lab.tasks.sources import Source, Subject, Table, subject_of
@@ -37,7 +25,6 @@ from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.randomness import seeded_rng
 
 # The mechanisms that the paper compares, as it ran them and as they are sound.
-
 
 DELTA = 1.0 / 73404.0
 _LAPLACIAN = {"laplacian": "coordinate-laplace", "laplacian of scale 1/ε": "coordinate-laplace"}
@@ -55,7 +42,8 @@ def channel_of(run: Run, setting: Setting, epsilon: float | None = None) -> Vect
     if name == "laplacian":
         value /= _sensitivity(run, lexicon, 1)
     made = {**setting, "mechanism": _LAPLACIAN.get(name, name)}
-    bound: VectorChannel[Any] = mechanism_of(made, epsilon=value, delta=DELTA, **more).on(lexicon)
+    mechanism = figures.mechanism_of(made, epsilon=value, delta=DELTA, **more)
+    bound: VectorChannel[Any] = mechanism.on(lexicon)
     return bound
 
 
@@ -100,15 +88,12 @@ def _sensitivity(run: Run, lexicon: Lexicon, norm: int) -> float:
 
 
 def clear(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
-    """Count the words with σ = 0, which come out as they went in."""
-    lexicon = run.lexicon(setting["lexicon"])
-    bare = mechanism_of(setting).on(lexicon).noise.sigmas == 0.0
+    bare = figures.mechanism_of(setting).on(run.lexicon(setting["lexicon"])).noise.sigmas == 0.0
     yield Measurement("in_clear", int(np.count_nonzero(bare)))
     yield Measurement("share_in_clear", float(bare.mean()))
 
 
 # Table 1: the words nearest to the noisy vectors of five words.
-
 
 _SHOWN = 3
 
@@ -131,15 +116,15 @@ def _near(run: Run, setting: Setting, lexicon: Lexicon, rng: Generator) -> Itera
     if setting["mechanism"] == "no noise":
         ids = lexicon.nearest(lexicon.vectors[[own]], _SHOWN + 1)[:, 1:]
         yield Measurement("neighbours", _joined(lexicon.words, ids[0]))
-        yield from floor_shares("no noise", len(lexicon))
+        yield from figures.floor_shares("no noise", len(lexicon))
         return
     channel = channel_of(run, setting)
     noisy = channel.release_words(np.full(run.pick(quick=20, full=200), own), rng)
     ids = lexicon.nearest(noisy, _SHOWN)
     yield Measurement("neighbours", _joined(lexicon.words, ids[0]))
-    yield mean_of("disclosed", (ids == own).any(axis=1))
-    yield mean_of("kept", ids[:, 0] == own)
-    yield Measurement("share_in_clear", share_in_clear(channel))
+    yield figures.mean_of("disclosed", (ids == own).any(axis=1))
+    yield figures.mean_of("kept", ids[:, 0] == own)
+    yield Measurement("share_in_clear", figures.share_in_clear(channel))
 
 
 def _joined(words: tuple[str, ...], ids: object) -> str:
@@ -153,13 +138,11 @@ def sometimes(line: Line) -> bool | None:
 
 # Figures 3 and 4: how much of a word's neighbourhood noise leaves, and the skewness of that.
 
-
 M = 10  # nearest words that are compared, as in the authors' code
 _BINS = 10
 
 
 def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
-    """Measure the overlap p of a word's neighbourhood and its noisy vector's, and p's skewness."""
     lexicon = run.lexicon()
     ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=250, full=1000)))
     if setting["mechanism"] == "coin":
@@ -168,13 +151,13 @@ def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
         noisy, clear = lexicon.vectors[shown].astype(np.float64), 0.5
     else:
         channel = channel_of(run, setting)
-        noisy, clear = channel.release_words(ids, rng), share_in_clear(channel)
+        noisy, clear = channel.release_words(ids, rng), figures.share_in_clear(channel)
     shared, kept = _overlap(run, ids, noisy)
-    yield bootstrapped("skewness", shared, skewness, rng)
-    yield bootstrapped("skewness_as_in_the_code", shared, _skewness_of_code, rng)
-    yield mean_of("overlap", shared)
-    yield mean_of("overlap_above_half", shared > 0.5)
-    yield mean_of("kept", kept)
+    yield figures.bootstrapped("skewness", shared, skewness, rng)
+    yield figures.bootstrapped("skewness_as_in_the_code", shared, _skewness_of_code, rng)
+    yield figures.mean_of("overlap", shared)
+    yield figures.mean_of("overlap_above_half", shared > 0.5)
+    yield figures.mean_of("kept", kept)
     yield Measurement("share_in_clear", clear)
 
 
@@ -185,11 +168,11 @@ def fig4(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     noisy, clear = lexicon.vectors[ids].astype(np.float64), 1.0
     if setting["sigma"] > 0.0:
         channel = spherical(lexicon, setting["sigma"], "the width is given, not an ε")
-        noisy, clear = channel.release_words(ids, rng), share_in_clear(channel)
+        noisy, clear = channel.release_words(ids, rng), figures.share_in_clear(channel)
     shared, kept = _overlap(run, ids, noisy)
-    yield bootstrapped("skewness", shared, skewness, rng)
-    yield mean_of("overlap", shared)
-    yield mean_of("kept", kept)
+    yield figures.bootstrapped("skewness", shared, skewness, rng)
+    yield figures.mean_of("overlap", shared)
+    yield figures.mean_of("kept", kept)
     counts, ends = np.histogram(shared, bins=_BINS, range=(0.0, 1.0))
     for count, low in zip(counts, ends, strict=False):
         yield Measurement("share_of_words", count / len(ids), {"from": round(float(low), 2)})
@@ -219,7 +202,6 @@ def _skewness_of_code(values: Floats) -> float:
 
 # Figure 2: four tasks, with the noise of each mechanism, by ε; beside floors and controls.
 
-
 TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "word similarity": ("similarity", "spearman", ("men", "simlex", "simverb")),
     "text similarity": ("sts", "official", ("stsb",)),
@@ -247,10 +229,12 @@ def fig2(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
         yield Measurement("epsilon_used", epsilon)
     key = (*sorted((name, str(setting[name])) for name in setting if name not in _TASK), epsilon)
     channel = run.latest("channel", key, lambda: channel_of(run, setting, epsilon))
-    subject = drawn_once(channel) if setting["noise"] == "one table" else subject_of(channel)
+    subject = (
+        figures.drawn_once(channel) if setting["noise"] == "one table" else subject_of(channel)
+    )
     yield from _scored(run, setting, subject, rng)
     yield Measurement("kept", _kept(run, setting, channel, epsilon))
-    yield Measurement("share_in_clear", share_in_clear(channel))
+    yield Measurement("share_in_clear", figures.share_in_clear(channel))
 
 
 def _scored(run: Run, setting: Setting, subject: Subject, rng: Generator) -> Iterator[Measurement]:
@@ -260,46 +244,45 @@ def _scored(run: Run, setting: Setting, subject: Subject, rng: Generator) -> Ite
     options: dict[str, Any] = {"repeats": run.pick(quick=2, full=5), "floors": False, "rng": rng}
     if name != "classify":
         result = tasks.run(name, subject, data=tuple(data), **options)
-        yield mean_of("score", result.measures[measure].values)
+        yield figures.mean_of("score", result.measures[measure].values)
         return
     draws = options["repeats"]
-    figures = [
-        list(classified(_problem(run, one), subject, [measure], draws, rng))[:2] for one in data
+    scores = [
+        list(figures.classified(_problem(run, one), subject, [measure], draws, rng))[:2]
+        for one in data
     ]
-    for each in zip(*figures, strict=True):  # the errors over noise draws, then those over splits
+    for each in zip(*scores, strict=True):  # the errors over noise draws, then those over splits
         yield _mean(each)
 
 
 def _problem(run: Run, data: Any) -> Any:
-    """Return a set to classify, read once in a run."""
     limit = run.pick(quick=600, full=1000)
     made = tasks.registry["classify"](data=data, limit=limit, test=_TEST)  # type: ignore[call-arg]
     return run.once(("classify", data.name), lambda: made.prepare(run.lexicon()))
 
 
-def _mean(figures: Sequence[Measurement]) -> Measurement:
-    """Return the mean of several sets' scores, with its error."""
-    value = float(np.mean([one.value for one in figures if isinstance(one.value, float)]))
-    errors = [one.error for one in figures if one.error is not None]
-    error = math.hypot(*errors) / len(figures) if errors else None
-    least = min((one.freedom for one in figures if one.freedom), default=None)  # this is cautious
-    return Measurement("score", value, figures[0].setting, error=error, freedom=least)
+def _mean(scores: Sequence[Measurement]) -> Measurement:
+    value = float(np.mean([one.value for one in scores if isinstance(one.value, float)]))
+    errors = [one.error for one in scores if one.error is not None]
+    error = math.hypot(*errors) / len(scores) if errors else None
+    least = min((one.freedom for one in scores if one.freedom), default=None)  # this is cautious
+    return Measurement("score", value, scores[0].setting, error=error, freedom=least)
 
 
 def _floor(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Measure what is reached without noise, and without useful vectors."""
     lexicon, floor = run.lexicon(), setting["mechanism"]
-    if floor == MAJORITY:
+    if floor == figures.MAJORITY:
         name, _, sets = TASKS[setting["task"]]
         chosen = tasks.registry[name]
         prepared = [chosen(data=run.data(one)).prepare(lexicon).majority for one in sets]
         shares = [share for share in prepared if share is not None]
         if shares:
             yield Measurement("score", float(np.mean(shares)))
-            yield from floor_shares(floor, len(lexicon))
+            yield from figures.floor_shares(floor, len(lexicon))
         return
-    yield from _scored(run, setting, FLOORS[floor](lexicon), rng)
-    yield from floor_shares(floor, len(lexicon))
+    yield from _scored(run, setting, figures.FLOORS[floor](lexicon), rng)
+    yield from figures.floor_shares(floor, len(lexicon))
 
 
 def _with_same_clear(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
@@ -311,7 +294,7 @@ def _with_same_clear(run: Run, setting: Setting, rng: Generator) -> Iterator[Mea
     ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=100, full=500)))
     released = subject.begin(seeded_rng(_SEED)).vectors(ids)
     yield Measurement("kept", float(np.mean(lexicon.nearest(released, 1)[:, 0] == ids)))
-    yield Measurement("share_in_clear", share_in_clear(model))
+    yield Measurement("share_in_clear", figures.share_in_clear(model))
 
 
 def _same_clear(channel: Any) -> Subject:
@@ -329,7 +312,7 @@ def _same_clear(channel: Any) -> Subject:
 def _kept(run: Run, setting: Setting, channel: Channel, epsilon: float) -> float:
     words = run.pick(quick=100, full=500)
     key = ("kept", setting["mechanism"], setting["published"], setting.get("tau"), epsilon)
-    return run.once(key, lambda: share_kept(channel, words, seeded_rng(_SEED)))
+    return run.once(key, lambda: figures.share_kept(channel, words, seeded_rng(_SEED)))
 
 
 def _epsilon(run: Run, setting: Setting) -> float:
@@ -339,12 +322,13 @@ def _epsilon(run: Run, setting: Setting) -> float:
     def as_many_kept_as_published() -> float:
         model = channel_of(run, {**_PUBLISHED, "epsilon": setting["epsilon"]})
         words = run.pick(quick=100, full=500)
-        target = share_kept(model, words, seeded_rng(_SEED))
-        return epsilon_for_kept(lambda epsilon: channel_of(run, setting, epsilon), target, words)
+        target = figures.share_kept(model, words, seeded_rng(_SEED))
+        return figures.epsilon_for_kept(
+            lambda epsilon: channel_of(run, setting, epsilon), target, words
+        )
 
     if setting.get("control") == "equal share kept":
-        key = ("matched", setting["mechanism"], epsilon)
-        return run.once(key, as_many_kept_as_published)
+        return run.once(("matched", setting["mechanism"], epsilon), as_many_kept_as_published)
     if setting.get("control") == "equal Euclidean ε":
         return epsilon**2 / channel_of(run, setting).guarantee.in_metric("euclidean").epsilon
     return epsilon

@@ -10,16 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.lab.datasets.readers import LabelledTexts
-from malaprop.lab.studies.figures import (
-    FLOORS,
-    MAJORITY,
-    both_shares,
-    epsilon_for_kept,
-    estimated,
-    floor_shares,
-    mean_of,
-    share_kept,
-)
+from malaprop.lab.studies import figures
 from malaprop.lab.studies.reproduction import (
     DEFAULT_LEXICON,
     ENCODERS,
@@ -50,7 +41,6 @@ from malaprop.privacy.randomness import seeded_rng
 
 # The mechanisms of the study: the paper's two, sound projections, and what needs no words.
 
-
 M1, M2, A1 = "laplace", "priv-emb", "a1"
 """A1 is M1's noise on vectors that were trained with fewer dimensions."""
 DIMENSIONS = {0.93: 50, 0.66: 100, 0.468: 200}
@@ -71,8 +61,7 @@ def lexicon_of(run: Run, setting: Setting) -> Lexicon:
     name = setting.get("lexicon", DEFAULT_LEXICON)
     lexicon = run.lexicon(name)
     if name in VECTORS:  # of what a user imports, the words that all other vectors here are of
-        words = run.lexicon().words
-        lexicon = run.once(("part", name), lambda: lexicon.subset(words))
+        lexicon = run.once(("part", name), lambda: lexicon.subset(run.lexicon().words))
     if setting.get("control") != SCALED:
         return lexicon
     return run.once(("scaled", name), lambda: _scaled(lexicon, run.lexicon()))
@@ -88,8 +77,7 @@ def _scaled(lexicon: Lexicon, like: Lexicon) -> Lexicon:
         float(np.median(pdist(each.vectors[[each.index[word] for word in chosen]])))
         for each in (lexicon, like)
     ]
-    vectors = lexicon.vectors.astype(np.float64) * (medians[1] / medians[0])
-    return Lexicon(lexicon.words, vectors)
+    return Lexicon(lexicon.words, lexicon.vectors.astype(np.float64) * (medians[1] / medians[0]))
 
 
 def channel_of(run: Run, setting: Setting) -> Vectors:
@@ -105,7 +93,6 @@ def channel_of(run: Run, setting: Setting) -> Vectors:
 
 
 def bound(lexicon: Lexicon, setting: Setting) -> Vectors:
-    """Bind the mechanism of a setting to a lexicon."""
     if setting["mechanism"] in (M1, A1):
         return Laplace(epsilon=setting["epsilon"]).on(lexicon)
     return _projecting(setting, lexicon).on(lexicon)
@@ -125,7 +112,7 @@ def _projecting(setting: Setting, lexicon: Lexicon, seed: int = 0) -> PrivEmb:
 
 
 def _is_floor(setting: Setting) -> bool:
-    return setting.get("control") in (*FLOORS, MAJORITY)
+    return setting.get("control") in (*figures.FLOORS, figures.MAJORITY)
 
 
 def shares_of(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
@@ -135,9 +122,9 @@ def shares_of(run: Run, setting: Setting, rng: Generator) -> Iterator[Measuremen
     its vector has no noise.
     """
     if _is_floor(setting):
-        yield from floor_shares(setting["control"], len(lexicon_of(run, setting)))
+        yield from figures.floor_shares(setting["control"], len(lexicon_of(run, setting)))
     else:
-        yield from both_shares(channel_of(run, setting), _DECODED[run.quick], rng)
+        yield from figures.both_shares(channel_of(run, setting), _DECODED[run.quick], rng)
 
 
 def _equal_epsilon(run: Run, setting: Setting) -> float:
@@ -148,17 +135,16 @@ def _equal_epsilon(run: Run, setting: Setting) -> float:
 
     def searched() -> float:
         words, draws = run.pick(quick=200, full=1000), 1
-        kept = share_kept(other, words, np.random.default_rng(run.seed))
+        kept = figures.share_kept(other, words, np.random.default_rng(run.seed))
         if kept < _SMALL:
             draws = _SMALL_DRAWS[run.quick]
-            kept = share_kept(other, words, np.random.default_rng(run.seed), draws)
+            kept = figures.share_kept(other, words, np.random.default_rng(run.seed), draws)
         between = (0.5, 500.0)
-        return epsilon_for_kept(
+        return figures.epsilon_for_kept(
             lambda epsilon: Laplace(epsilon=epsilon).on(lexicon), kept, words, between, draws
         )
 
-    key = ("equal", lexicon.fingerprint, setting["epsilon"], setting["beta"])
-    return run.once(key, searched)
+    return run.once(("equal", lexicon.fingerprint, setting["epsilon"], setting["beta"]), searched)
 
 
 def subject_for(run: Run, setting: Setting) -> Subject:
@@ -169,12 +155,10 @@ def subject_for(run: Run, setting: Setting) -> Subject:
     space = lexicon_of(run, setting)
     if setting["control"] == "random table":
         return _random_table(space, int(setting.get("dimension", space.vectors.shape[1])))
-    return FLOORS[setting["control"]](space)
+    return figures.FLOORS[setting["control"]](space)
 
 
 def _random_table(space: MetricSpace, dimension: int) -> Subject:
-    """Return a random vector of so many dimensions for each word."""
-
     def begin(rng: Generator) -> sources.Source:
         return sources.Table(space, rng, rng.normal(size=(len(space), dimension)))
 
@@ -182,7 +166,6 @@ def _random_table(space: MetricSpace, dimension: int) -> Subject:
 
 
 # Figures 1 and 2: distances and inner products between private vectors, and between words.
-
 
 COUNT = 100
 """Words on either side, as in the paper; the same ones in all cells."""
@@ -206,7 +189,7 @@ def preservation(run: Run, setting: Setting, rng: Generator) -> Iterator[Measure
         corrected = {"distance_error_corrected": _corrected_error(true, private, length)}
         rows.append(preserved(true, private) | corrected)
     for name in rows[0]:
-        yield mean_of(name, [row[name] for row in rows])
+        yield figures.mean_of(name, [row[name] for row in rows])
     yield from shares_of(run, setting, rng)
     if channel is not None:
         yield from _about(setting, channel)
@@ -218,8 +201,7 @@ def _without_words(floor: str, lexicon: Lexicon, true: Floats, rng: Generator) -
     if floor == "random words":
         drawn = lexicon.vectors[rng.integers(len(lexicon), size=len(true))]
         return np.asarray(drawn, dtype=np.float64)
-    length = float(np.linalg.norm(true, axis=1).mean())
-    random: Floats = rng.normal(size=true.shape) * length
+    random: Floats = rng.normal(size=true.shape) * float(np.linalg.norm(true, axis=1).mean())
     return random / math.sqrt(true.shape[1])
 
 
@@ -300,13 +282,12 @@ def _ratios(vectors: Floats, noise: ProjectedLaplace) -> Floats:
 
 # Figure 3: a linear model that tells positive from negative words.
 
-
 _TEST, _TRAIN = 0.2, 0.8
 
 
 def linear(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Train a linear SVM on the private vectors of opinion words; test it on a fifth of them."""
-    if setting.get("control") == MAJORITY:
+    if setting.get("control") == figures.MAJORITY:
         task = task_with("sentiment-words", {"data": run.data("opinion-words"), "test": _TEST})
         yield Measurement("accuracy", task.prepare(lexicon_of(run, setting)).majority)
         yield from shares_of(run, setting, rng)
@@ -321,7 +302,7 @@ def linear(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
         test=_TEST,
     )
     for name in ("accuracy", "auc"):
-        yield estimated(name, result.measures[name], shared=_TEST / _TRAIN)
+        yield figures.estimated(name, result.measures[name], shared=_TEST / _TRAIN)
     yield Measurement("words", result.items)
     yield from shares_of(run, setting, rng)
     if not _is_floor(setting):
@@ -333,7 +314,6 @@ dimension = partial(linear)  # Figures 4 and 7 draw by a name of their own
 
 # Table 1: sentences classified by the mean of their private word vectors.
 
-
 _TEXT_TEST = 0.1
 
 
@@ -343,7 +323,7 @@ def texts(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     if name in ENCODERS:
         raise MissingDataError(name, ENCODERS[name], ("accuracy",))
     data: LabelledTexts = run.data(setting["task"])
-    if setting.get("control") == MAJORITY:
+    if setting.get("control") == figures.MAJORITY:
         problem = task_with("classify", {"data": data, "test": _TEXT_TEST}).prepare(run.lexicon())
         yield Measurement("accuracy", float(problem.majority or 0.0))
         yield from shares_of(run, setting, rng)
@@ -358,13 +338,14 @@ def texts(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     }
     tested = run_task("classify", subject, data=data, **common)
     shared = 0.0 if data.splits else _TEXT_TEST / (1.0 - _TEXT_TEST)
-    yield estimated("accuracy", tested.score, shared=shared)
+    yield figures.estimated("accuracy", tested.score, shared=shared)
     yield from shares_of(run, setting, rng)
     if "control" in setting or not setting.get("published") or setting["noise"] != "table":
         return  # the paper did not run it
     # What SentEval prints beside the test accuracy is that on held-out training sentences.
     held_out = run_task("classify", subject, data=_training_part(data, run.seed), **common)
-    yield estimated("train_accuracy", held_out.score, shared=_TEXT_TEST / (1.0 - _TEXT_TEST))
+    shared = _TEXT_TEST / (1.0 - _TEXT_TEST)
+    yield figures.estimated("train_accuracy", held_out.score, shared=shared)
 
 
 def _training_part(data: LabelledTexts, seed: int) -> LabelledTexts:
@@ -373,6 +354,5 @@ def _training_part(data: LabelledTexts, seed: int) -> LabelledTexts:
         places = [place for place, part in enumerate(data.splits) if part != "test"]
     else:
         labels = np.unique(np.array(data.labels), return_inverse=True)[1]
-        rng = np.random.default_rng(seed)
-        places = random_splits(labels, _TEXT_TEST, 1, rng)[0].train.tolist()
+        places = random_splits(labels, _TEXT_TEST, 1, np.random.default_rng(seed))[0].train.tolist()
     return replace(data.rows(places), splits=())

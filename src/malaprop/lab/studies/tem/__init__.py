@@ -28,18 +28,17 @@ from malaprop.privacy.randomness import seeded_rng
 
 # What follows from the law, exactly: Theorem 3's tail, and what an exponent does to words.
 
-
 _STAR = 400
 _ROUNDING = 1e-9
 _RUNS = 100
 
 
 def tail(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
-    """Compute the probability of a word beyond γ, from the law."""
     mechanism = mechanism_of(setting, beta=setting["beta"])
     lexicon = run.lexicon(setting["lexicon"])
     if setting.get("control") == "all words beyond γ":
-        lexicon = _star(mechanism.threshold(_STAR))
+        apart = np.eye(_STAR) * (mechanism.threshold(_STAR) + 1.0)
+        lexicon = Lexicon([f"w{i}" for i in range(_STAR)], apart)
     channel = mechanism.on(lexicon)
     gamma = channel.law.gamma
     ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=60, full=300)))
@@ -54,13 +53,7 @@ def tail(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     yield Measurement("cap", setting["epsilon"] * gamma)
 
 
-def _star(gamma: float) -> Lexicon:
-    """Return words that are all farther than γ from each other."""
-    return Lexicon([f"w{i}" for i in range(_STAR)], np.eye(_STAR) * (gamma + 1.0))
-
-
 def is_within_beta(line: Line) -> bool | None:
-    """Whether a tail is no heavier than β."""
     if not isinstance(line.ours, float):
         return None
     return bool(line.ours <= line.setting["beta"] + _ROUNDING)
@@ -84,14 +77,11 @@ def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
 
 # IMDB's reviews in Appendix C's four parts, and how each part is made private.
 
-
 PARTS = ("TR1", "TR2", "TE1", "TE2")
 _WORDS = 60  # of a review
 
 
 class Part(NamedTuple):
-    """Reviews of one part."""
-
     corpus: Corpus
     labels: Ids
 
@@ -126,8 +116,7 @@ def parts_of(run: Run, trial: int) -> dict[str, Part]:
         data: LabelledTexts = run.data("imdb")
         classes = class_numbers(data.labels, len(data))
         rng, reader = seeded_rng(1000 * run.seed + trial), CorpusReader(vocabulary(run))
-        most = run.pick(quick=125, full=1000)
-        each = min(most, int(np.bincount(classes).min()) // len(PARTS))
+        each = min(run.pick(quick=125, full=1000), int(np.bincount(classes).min()) // len(PARTS))
         drawn = [rng.permutation(np.flatnonzero(classes == label)) for label in (0, 1)]
         parts = {}
         for place, name in enumerate(PARTS):
@@ -141,13 +130,11 @@ def parts_of(run: Run, trial: int) -> dict[str, Part]:
 
 # The mechanisms of the study: TEM, Madlib (laplace), and what needs no words.
 
-
 _STEPS = 12  # of a bisection over ε
 _TOKENS = 500  # words of reviews that a share kept is estimated from, in that bisection
 
 
 def channel_of(run: Run, setting: Setting) -> Any:
-    """Return the channel of a setting on the reviews' vocabulary."""
     lexicon, epsilon = vocabulary(run), float(setting["epsilon"])
     if is_at_equal_share(setting):
         epsilon = equal_epsilon(run, setting)
@@ -173,7 +160,6 @@ def bound(lexicon: Lexicon, setting: Setting, epsilon: float) -> Any:
 
 
 def source_of(run: Run, setting: Setting, rng: Generator) -> Source:
-    """Return what the reviews of one trial are drawn from."""
     floor, space = str(setting.get("control", "")).partition(",")[0], vocabulary(run)
     if floor == "random table":  # of words, not of vectors
         return sources.Source(space, rng, rng.permutation(len(space)).__getitem__)
@@ -203,7 +189,6 @@ def equal_epsilon(run: Run, setting: Setting) -> float:
 
 # Figure 1: a classifier trained on private reviews, its accuracy, and who was in its training.
 
-
 _WEAKNESS = 100.0
 """Of the regularization: 20 epochs of fastText learn training texts by heart."""
 _WEAK = 1.0  # that of a classifier that learns less by heart
@@ -211,8 +196,7 @@ _WEAK = 1.0  # that of a classifier that learns less by heart
 
 def trial(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Train on private TR1, test on TE1; then tell TR1 from TR2 by the model's outputs."""
-    trials = range(run.pick(quick=2, full=5))
-    rows = [_one(run, setting, number, rng) for number in trials]
+    rows = [_one(run, setting, number, rng) for number in range(run.pick(quick=2, full=5))]
     for name in rows[0]:
         measure, _, attacker = name.partition(":")
         added = {"attacker": attacker} if attacker else {}
