@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 Results = Mapping[str, Any]
@@ -31,8 +31,13 @@ _TABLE = re.compile(r"^\|.*\n\|[-:|]+\|\n(?:\|.*\n)*", re.MULTILINE)
 
 def entered(page: str, results: Results) -> str:
     """Return the page with its measured tables as they are now; other tables stay."""
+    return replaced_tables(page, tables(results))
+
+
+def replaced_tables(page: str, found: Iterable[Iterator[str]]) -> str:
+    """Return a page with some tables in place of those that have the same heads."""
     made: dict[str, list[str]] = {}
-    for table in tables(results):
+    for table in found:
         head, *rows = table
         made.setdefault(head, []).append("".join(f"{row}\n" for row in (head, *rows)))
 

@@ -163,6 +163,11 @@ class Privatizer:
         return self._policy
 
     @property
+    def smoother(self) -> Smoother | None:
+        """What makes texts readable; None if they stay as they are drawn."""
+        return self._smoother
+
+    @property
     def guarantee(self) -> Guarantee:
         """What is promised for texts that differ in one word."""
         return self._guarantee

@@ -27,12 +27,18 @@ from malaprop.privacy.likelihoods import likelihoods_of
 from malaprop.privacy.randomness import seeded_rng
 from malaprop.text.template import BEGINS, FOLLOWS, UNKNOWN
 
-CANDIDATES: Final = 16
-"""Words that are considered behind each output."""
-FLAT: Final = 0.25
+CANDIDATES: Final = 24
+"""Words that are considered behind each output.
+
+This and the constants below were chosen on 3,600 sentences of six kinds: docs/smoothing.md has what
+was measured, on others.
+"""
+FLAT: Final = 0.15
 """ρ: how often the model is taken to know nothing, so that any word is as likely as another."""
 GAIN: Final = 0.02
 """τ: the expected similarity that a word must gain, or the drawn one stays."""
+UNPAIRED: Final = 0.4
+"""τ for a drawn word that is in no pair of the model, which knows little of where it belongs."""
 
 _PIECE = 256  # words of a long chain at a time,
 _MARGIN = 16  # and words before and behind them that are read, too: context fades within a few
@@ -52,11 +58,12 @@ class Smoother:
     Distribution: with p(v | u) = (1 − ρ)·model + ρ/n, the posterior of each place given all drawn
     words of its chain. The candidates of an output y are the words of largest p(w)·Pr[y | w], and
     y itself. Of these, the result is the one with the largest expected cosine to the true word,
-    unless that is less than τ more than the drawn word's.
+    unless that is less than τ more than the drawn word's; τ is larger if the model has no pair with
+    the drawn word.
 
     Guarantee: that of what was drawn. Why: it reads the drawn words and public tables alone.
 
-    Parameters: `flat` (ρ), `gain` (τ).
+    Parameters: `flat` (ρ), `gain` (τ), and `unpaired` (τ of words without pairs).
 
     >>> from malaprop import Balanced, Lexicon
     >>> from malaprop.lexicon.bigrams import shipped_model
@@ -69,12 +76,19 @@ class Smoother:
     """
 
     def __init__(
-        self, channel: Channel, model: BigramModel, *, flat: float = FLAT, gain: float = GAIN
+        self,
+        channel: Channel,
+        model: BigramModel,
+        *,
+        flat: float = FLAT,
+        gain: float = GAIN,
+        unpaired: float = UNPAIRED,
     ) -> None:
         """Prepare for the outputs of a channel; their candidates are found when they occur."""
         size, count = len(model), min(CANDIDATES, len(model))
         model.check_words(channel.lexicon.words)
-        self.model, self._channel, self._gain = model, channel, gain
+        self.model, self._channel = model, channel
+        self._gains = np.where(model.paired, gain, max(gain, unpaired)).astype(np.float32)
         self._beliefs = partial(beliefs, model, flat=flat)
         self._log_prior = np.log((1.0 - flat) * model.prior + flat / size)
         # All zeros: memory is used for the outputs that occur, and not for others.
@@ -161,7 +175,9 @@ class Smoother:
             similar = (self._cosines[outputs] @ beliefs[some, :, None])[:, :, 0]
             rows, best = np.arange(len(outputs)), similar.argmax(axis=1)
             gains = similar[rows, best] - similar[rows, self._own[outputs]]
-            chosen[some] = np.where(gains >= self._gain, self._words[outputs, best], outputs)
+            chosen[some] = np.where(
+                gains >= self._gains[outputs], self._words[outputs, best], outputs
+            )
         return chosen
 
 

@@ -46,6 +46,7 @@ def test_all_commands_are_known() -> None:
     assert set(COMMANDS) == {
         "malaprop",
         "malaprop privatize",
+        "malaprop smooth",
         "malaprop explain",
         "malaprop evaluate",
         "malaprop audit",

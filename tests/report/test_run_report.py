@@ -126,3 +126,26 @@ def test_after_a_run_three_lines_say_what_matters(privatizer: Privatizer) -> Non
     assert visible == "Visible     places of words, punctuation, order of records"
     assert where == "Report      1 word in 0 records of 0 files; see r.html"
     assert "guessed" not in vars(report)  # nobody waits for what nobody sees
+
+
+def test_a_readable_run_is_told_from_others(privatizer: Privatizer) -> None:
+    occasion = Occasion(started=datetime(2030, 1, 2, tzinfo=UTC), seconds=1.0)
+    smoothing = Privatizer(epsilon=1.5, readable=True)
+    report = run_report(smoothing, [], {"protected": 1}, occasion)
+    assert smoothing.smoother is not None
+    model = smoothing.smoother.model.fingerprint
+    assert report.to_dict()["smoothed_by"] == model
+    for page in (shown(report, "terminal"), shown(report, "markdown"), shown(report, "html")):
+        told = " ".join(page.split())
+        assert "Readable texts" in told
+        assert "Fluent text can be wrong" in told
+        assert "guessed right refer to the drawn words, too" in told
+        assert model in told
+    assert (
+        render(report.summary("see r.html"), width=10_000)
+        .splitlines()[-1]
+        .endswith("1 word in 0 records of 0 files, readable; see r.html")
+    )
+    plain = run_report(privatizer, [], {"protected": 1}, occasion)
+    assert "smoothed_by" not in plain.to_dict()
+    assert "Fluent" not in shown(plain, "terminal") + shown(plain, "html")

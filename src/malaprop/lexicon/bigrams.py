@@ -223,6 +223,13 @@ class BigramModel:
         return np.asarray(smoothed / smoothed.sum())
 
     @cached_property
+    def paired(self) -> NDArray[np.bool_]:
+        """Whether a listed pair begins or ends with each word."""
+        found = np.diff(np.asarray(self.offsets, dtype=np.int64)) > 0
+        found[np.asarray(self.nexts)] = True
+        return np.asarray(found[: len(self)])
+
+    @cached_property
     def back_off(self) -> Floats:
         """λ(u), the weight of single words after each word, and after the start of a text."""
         sums = np.bincount(_firsts(self.offsets), self._shares, len(self.totals))

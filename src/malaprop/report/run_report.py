@@ -192,6 +192,8 @@ class RunReport:
     engine: Mapping[str, Any] = field(default_factory=dict)
     already: tuple[str, ...] = ()
     """Outputs that an earlier run had completed: nothing was done for them."""
+    smoothed_by: str = ""
+    """The fingerprint of the bigrams by which texts were made readable; none if they were not."""
     version: str = __version__
 
     @cached_property
@@ -237,6 +239,7 @@ class RunReport:
             "mechanism": dict(self.mechanism),
             "policy": dict(self.policy),
             "lexicon": vars(self.lexicon).copy(),
+            **({"smoothed_by": self.smoothed_by} if self.smoothed_by else {}),
             **({"engine": dict(self.engine)} if self.engine else {}),
         }
 
@@ -263,6 +266,7 @@ class RunReport:
                 ),
                 Section("What is not protected", (Bullets(tuple(visible)),)),
                 Section("What an observer learns", tuple(_observer(self, profile))),
+                Section("Readable texts", _readable(self)),
                 Section(f"What was {done}", (_treatment(self, done),)),
                 Section("Repeated words", _repeated(self, profile)),
                 Section("Files", tuple(_files(self.files))),
@@ -283,10 +287,11 @@ class RunReport:
         records = counted(sum(file.counts.records for file in self.files), "record")
         words = counted(self.counts.get("protected", 0), "word")
         others = _unnamed(self)
+        files = f"{counted(len(self.files), 'file')}{', readable' if self.smoothed_by else ''}"
         return summary_page(
             short_promise(self.guarantee, self.examples),
             ", ".join([*self.in_brief, *([f"the columns {others}"] if others else [])]),
-            f"{words} in {records} of {counted(len(self.files), 'file')}; {where}",
+            f"{words} in {records} of {files}; {where}",
         )
 
     def _repr_html_(self) -> str:
@@ -325,6 +330,7 @@ def run_report(
         repetition=_repetition_of(privatizer, repeats),
         engine=engine or {},
         already=tuple(already),
+        smoothed_by=privatizer.smoother.model.fingerprint if privatizer.smoother else "",
     )
 
 
@@ -478,6 +484,20 @@ def _observer(report: RunReport, profile: Profile | None) -> Iterator[Piece]:
         f"{words}. These shares are {how}. The shares of right guesses may be estimates."
     )
     yield from profile_plots(profile)
+
+
+def _readable(report: RunReport) -> tuple[Piece, ...]:
+    """Warn of what smoothed texts look like, and say what the figures refer to."""
+    if not report.smoothed_by:
+        return ()
+    told = (
+        "Fluent text can be wrong: do not take a sentence for what somebody wrote. The words were "
+        "drawn, and then smoothed by public bigrams, which is post-processing: the guarantee is "
+        "that of the drawn words. The shares of words that stay, are recovered or are guessed "
+        "right refer to the drawn words, too. A readable text shows what an observer could infer "
+        "from them."
+    )
+    return told, Facts((("fingerprint of the bigrams", code(report.smoothed_by)),))
 
 
 def _treatment(report: RunReport, done: str) -> Table:

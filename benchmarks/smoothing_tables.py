@@ -1,0 +1,158 @@
+"""The tables of docs/smoothing.md, from the stored results of `benchmarks/smoothing.py`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from attack_tables import replaced_tables
+
+Results = Mapping[str, Any]
+"""What was measured, by key."""
+
+EPSILONS = (1.0, 1.35, 1.5, 2.0)
+KINDS = ("reviews", "tweets", "news", "captions", "abstracts", "mail")
+SETS = {"mr": "MR", "trec": "TREC", "disaster-tweets": "tweets"}
+GRID = (
+    (0.15, 0.02, 0.4, 24),
+    (0.15, 0.02, 0.25, 24),
+    (0.15, 0.02, 0.02, 24),
+    (0.2, 0.02, 0.25, 24),
+    (0.25, 0.02, 0.25, 24),
+    (0.3, 0.02, 0.25, 24),
+    (0.15, 0.04, 0.25, 24),
+    (0.15, 0.02, 0.25, 16),
+)
+"""ρ, τ, τ of words without pairs, and candidates: those of this version first."""
+
+
+def setting(epsilon: float, values: tuple[float, ...]) -> str:
+    """Return the key of a setting."""
+    return " ".join(map(str, ("tune", epsilon, *values)))
+
+
+def entered(page: str, results: Results) -> str:
+    """Return the page with its measured tables as they are now; other tables stay."""
+    tables = (all_table, kind_table, classifier_table, grid_table)
+    return replaced_tables(page, [made(results) for made in tables])
+
+
+def all_table(results: Results) -> Iterator[str]:
+    """Yield what smoothing does at each ε, over all kinds."""
+    yield (
+        "| ε | words recovered | cosine of words | of content words | of unknown words | "
+        "sentences | perplexity |"
+    )
+    yield "|---|---|---|---|---|---|---|"
+    for epsilon in EPSILONS:
+        raw, own = (results[f"words {epsilon} {name}"] for name in ("drawn", "smoothed"))
+        cells = [
+            pair(mean(raw, figure), mean(own, figure))
+            for figure in ("recovered", "cosine", "content cosine", "unknown cosine")
+        ]
+        gain, error = pooled(own, "unknown")
+        cells[3] += f" ({signed(gain)} ± {error:.3f})"
+        close = results[f"sentences {epsilon}"].values()
+        cells.append(pair(*(sum(k[n] for k in close) / len(close) for n in ("drawn", "smoothed"))))
+        cells.append(f"{perplexity(raw):.1f} × → {perplexity(own):.2f} ×")
+        yield f"| {epsilon:g} | {' | '.join(cells)} |"
+
+
+def kind_table(results: Results) -> Iterator[str]:
+    """Yield what smoothing does to each kind of sentences."""
+    yield (
+        "| kind | cosine of words, ε = 1.35 | sentences, ε = 1.35 | perplexity, ε = 1.35 | "
+        "content words, ε = 1 | 1.35 | 1.5 | 2 |"
+    )
+    yield "|---|---|---|---|---|---|---|---|"
+    raw, own = (results[f"words 1.35 {name}"] for name in ("drawn", "smoothed"))
+    for kind in KINDS:
+        close = results["sentences 1.35"][kind]
+        gains = (results[f"words {epsilon} smoothed"][kind]["content"] for epsilon in EPSILONS)
+        cells = [
+            pair(raw[kind]["cosine"], own[kind]["cosine"]),
+            pair(close["drawn"], close["smoothed"]),
+            f"{raw[kind]['perplexity']:.1f} × → {own[kind]['perplexity']:.2f} ×",
+            *(f"{signed(gain)} ± {error:.3f}" for gain, error, _ in gains),
+        ]
+        yield f"| {kind} | {' | '.join(cells)} |"
+
+
+def classifier_table(results: Results) -> Iterator[str]:
+    """Yield the accuracy of classifiers that were trained on private texts."""
+    yield "| trained on | clean | ε = 1 | ε = 1.35 | ε = 1.5 | ε = 2 |"
+    yield "|---|---|---|---|---|---|"
+    for key, name in SETS.items():
+        found = [results[f"classifiers {key} {epsilon}"] for epsilon in EPSILONS]
+        cells = [
+            pair(*(sum(scores[n]) / len(scores[n]) for n in ("drawn", "smoothed")))
+            for scores in found
+        ]
+        yield f"| {name} | {found[0]['clean'][0]:.3f} | {' | '.join(cells)} |"
+
+
+def grid_table(results: Results) -> Iterator[str]:
+    """Yield what constants do, on the sentences for tuning."""
+    yield (
+        "| ρ | τ | τ without pairs | candidates | words recovered | cosine of words | "
+        "least gain of content words of a kind, at any ε | unknown words | perplexity |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for values in GRID:
+        own = results[setting(1.35, values)]
+        least = min(
+            figures["content"][0]
+            for epsilon in EPSILONS
+            for figures in results[setting(epsilon, values)].values()
+        )
+        gain, error = pooled(own, "unknown")
+        cells = [
+            *(f"{value:g}" for value in values),
+            f"{mean(own, 'recovered'):.3f}",
+            f"{mean(own, 'cosine'):.3f}",
+            signed(least),
+            f"{signed(gain)} ± {error:.3f}",
+            f"{perplexity(own):.2f} ×",
+        ]
+        yield f"| {' | '.join(cells)} |"
+
+
+_COUNTED = {"recovered": "words", "cosine": "words", "content cosine": "content"}
+
+
+def mean(kinds: Results, figure: str) -> float:
+    """Return the mean of a figure over the words of all kinds."""
+    counts = [_count(figures, figure) for figures in kinds.values()]
+    values = [figures[figure] for figures in kinds.values()]
+    return sum(c * v for c, v in zip(counts, values, strict=True)) / sum(counts)
+
+
+def _count(figures: Results, figure: str) -> int:
+    counted = figures[_COUNTED.get(figure, "unknown")]
+    return int(counted if isinstance(counted, int) else counted[2])
+
+
+def pooled(kinds: Results, figure: str) -> tuple[float, float]:
+    """Return the mean of a gain over all kinds, and its standard error."""
+    every = [figures[figure] for figures in kinds.values()]
+    count = sum(number for _, _, number in every)
+    gain = sum(value * number for value, _, number in every) / count
+    return gain, math.sqrt(sum((error * number) ** 2 for _, error, number in every)) / count
+
+
+def perplexity(kinds: Results) -> float:
+    """Return the perplexity of all kinds as a multiple of that of the original texts."""
+    words = sum(figures["words"] for figures in kinds.values())
+    logs = sum(f["words"] * math.log(f["perplexity"]) for f in kinds.values())
+    return math.exp(logs / words)
+
+
+def pair(raw: float, smoothed: float) -> str:
+    """Write a figure of drawn texts, and that of smoothed ones."""
+    return f"{raw:.3f} → {smoothed:.3f}"
+
+
+def signed(value: float) -> str:
+    """Write a difference with its sign."""
+    return f"{value:+.3f}".replace("-", "−")
