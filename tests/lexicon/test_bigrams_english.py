@@ -20,7 +20,7 @@ def test_it_opens_for_english_with_and_without_its_graph(english: Lexicon) -> No
     graph = shipped_model(english.with_graph())
     assert graph is not None
     assert graph.fingerprint == model.fingerprint
-    assert len(model.counts) == 245_784
+    assert len(model.counts) == 1_611_615
 
 
 def test_it_knows_english(english: Lexicon) -> None:
@@ -32,7 +32,7 @@ def test_it_knows_english(english: Lexicon) -> None:
     assert model.probabilities(np.array([new]), np.array([york]))[0] > 10 * model.prior[york]
     assert int(model.prior.argmax()) == the
     sums = model.probabilities(np.array([[of], [new], [model.start]]), np.arange(len(model)))
-    np.testing.assert_allclose(sums.sum(axis=1), 1.0, rtol=1e-5)
+    np.testing.assert_allclose(sums.sum(axis=1), 1.0, rtol=1e-6)
 
 
 def test_other_lexicons_have_none(plane: Lexicon) -> None:
@@ -55,7 +55,7 @@ def test_changed_bytes_are_refused(
 
 
 def test_it_is_small_and_says_where_it_comes_from(english: Lexicon) -> None:
-    assert sum(file.stat().st_size for file in FOLDER.iterdir()) < 3_000_000
+    assert sum(file.stat().st_size for file in FOLDER.iterdir()) < 12_000_000
     model = shipped_model(english)
     assert model is not None
     readme = (FOLDER / "README.md").read_text("utf-8")

@@ -7,7 +7,8 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -29,12 +30,12 @@ _DISCOUNT = 0.75  # D: taken from each count of a pair, and given to pairs that 
 _ENOUGH = 0.5  # share of a lexicon's words that must have a public count
 _PAIRS = 1 << 28  # most pairs in a model; web-scale lists have less than 1 % of that
 _ADDED = 0.5  # to each word's count: a word that the corpus lacks is rare, not impossible
-_FORMAT = 1
-_ARRAYS = ("unigrams", "totals", "offsets", "nexts", "counts", "sketch")
+_FORMAT = 2
+_ARRAYS = ("unigrams", "totals", "offsets", "nexts", "counts", "places", "sketch")
 _LARGEST = 1 << 62  # sums of counts fit 64 bits
 _FACTOR = np.uint32(2654435769)  # 2^32 over the golden ratio: spreads keys evenly
-_ROOM = 6  # buckets per pair, about: most pairs that are looked up are in an empty bucket
-_MOST_BITS = 25
+_LEAST_BITS = 6  # of the slots of a table
+_TRIES = 8  # places that are tried for a word
 
 Values = NDArray[np.float32]
 Counts = NDArray[Any]
@@ -44,59 +45,96 @@ Counts = NDArray[Any]
 class PairTable:
     """Values of pairs (first, second); 0 for pairs that are not in the table.
 
-    It looks up tens of millions of pairs a second.
+    It looks up a hundred million pairs a second, since nearly all pairs that are asked for are not
+    there. A pair has one slot: the place of its first word plus a number of its second word, modulo
+    the size of the table. A slot holds a value and, as a tag, the second word: two pairs with the
+    same tag never share a slot, since no two first words have the same place.
 
-    The key of a pair is first·size + second. Its bucket is the top of key·factor modulo 2^32, which
-    is a sum of two numbers, one for each word: looking up all pairs of two lists takes little more
-    than an addition for each.
-
-    >>> table = PairTable(np.array([0, 2]), np.array([1, 1]), np.float32([0.5, 0.25]), 3)
+    >>> firsts, seconds = np.array([0, 0, 2]), np.array([1, 2, 1])
+    >>> places, _ = find_places(firsts, seconds, 3)
+    >>> table = PairTable(places, firsts, seconds, np.float32([0.5, 0.125, 0.25]), 3)
     >>> table.values(np.array([[0], [1], [2]]), np.array([0, 1]))
     array([[0.  , 0.5 ],
            [0.  , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
 
-    def __init__(self, firsts: Ids, seconds: Ids, values: Values, size: int) -> None:
-        """Store the values of distinct pairs of ids below `size`."""
-        self._size = size
-        bits = min(_MOST_BITS, max(4, int(_ROOM * len(firsts)).bit_length()))
-        self._shift = np.uint32(32 - bits)
-        keys = firsts.astype(np.int64) * size + seconds
-        buckets = self._buckets(firsts, seconds)
-        order = np.argsort(buckets, kind="stable")
-        self._keys, self._values = keys[order], values[order].astype(np.float32)
-        counts = np.bincount(buckets, minlength=1 << bits)
-        self._used = counts > 0
-        self._ends = np.cumsum(counts).astype(np.int32)
-        self._counts = counts.astype(np.int32)
+    def __init__(
+        self, places: Counts, firsts: Ids, seconds: Ids, values: Values, size: int
+    ) -> None:
+        """Store the values of distinct pairs of ids below `size`; see `find_places`.
 
-    def _buckets(self, firsts: Ids, seconds: Ids) -> NDArray[np.uint32]:
-        with np.errstate(over="ignore"):  # modulo 2^32 is meant
-            left = firsts.astype(np.uint32) * np.uint32(self._size % (1 << 32)) * _FACTOR
-            right = seconds.astype(np.uint32) * _FACTOR
-            hashed = left + right
-        hashed >>= self._shift
-        return hashed
+        Values must be `rounded`: then a slot takes 4 bytes for up to 65,535 words.
+        """
+        bits = _bits(len(firsts), size)
+        self._mask = np.uint32((1 << bits) - 1)
+        self._places, self._seconds = places.astype(np.uint32), _spread(size) & self._mask
+        self._short = size < 1 << 16
+        slot, half = (np.uint32, 16) if self._short else (np.uint64, 32)
+        self._half, self._tags = slot(half), np.arange(1, size + 1, dtype=slot)
+        self._low = slot((1 << half) - 1)
+        packed = values.view(np.uint32).astype(slot)
+        if not self._short:
+            packed <<= self._half
+        slots = (self._places[firsts] + self._seconds[seconds]) & self._mask
+        self._table = np.zeros(1 << bits, dtype=slot)
+        self._table[slots] = packed | self._tags[seconds]
 
     def values(self, firsts: Ids, seconds: Ids) -> Values:
         """Return the value of each pair; the arrays are broadcast against each other."""
-        buckets = self._buckets(firsts, seconds)
-        values = np.zeros(buckets.shape, dtype=np.float32)
-        flat = values.reshape(-1)
-        open_ = np.flatnonzero(self._used.take(buckets))
-        # All keys, of which few are needed: that is faster than finding the words of each place.
-        keys = (firsts * self._size + seconds).reshape(-1).take(open_)
-        bucket = buckets.reshape(-1)[open_]
-        last = self._ends.take(bucket)
-        places = last - self._counts.take(bucket)
-        while open_.size:
-            hit = self._keys.take(places) == keys
-            flat[open_[hit]] = self._values.take(places[hit])
-            places = places + 1
-            again = ~hit & (places < last)
-            open_, places, last, keys = open_[again], places[again], last[again], keys[again]
+        slots = self._places[firsts] + self._seconds[seconds]
+        slots &= self._mask
+        found = self._table.take(slots)
+        found ^= self._tags[seconds]  # where the tag is this word, nothing is left of it
+        missing = (found & self._low) != 0
+        if not self._short:
+            found = (found >> self._half).astype(np.uint32)
+        values = found.view(np.float32)
+        values[missing] = 0.0
         return values
+
+
+def rounded(values: Floats) -> Values:
+    """Round values to 8 significant bits."""
+    bits = values.astype(np.float32).view(np.uint32) + np.uint32(1 << 15)
+    return (bits & np.uint32(0xFFFF0000)).view(np.float32)
+
+
+def _bits(pairs: int, size: int) -> int:
+    """Return the binary logarithm of the slots for so many pairs: four slots or more for each."""
+    return max(_LEAST_BITS, (4 * pairs).bit_length(), (_TRIES * size).bit_length())
+
+
+def _spread(size: int) -> NDArray[np.uint32]:
+    """Return different numbers for ids, in no order; their last bits are different, too."""
+    with np.errstate(over="ignore"):  # modulo 2^32 is meant
+        return np.arange(size, dtype=np.uint32) * _FACTOR
+
+
+def find_places(firsts: Ids, seconds: Ids, size: int) -> tuple[Counts, NDArray[np.bool_]]:
+    """Return a place for each first word, so that few pairs share a slot; and which pairs do not.
+
+    `firsts` rise. Long rows choose first: the place of several where the fewest slots are taken.
+    Where pairs share a slot nevertheless, one of them has it. The places are the same each time.
+    """
+    rng, slots = np.random.default_rng(0), 1 << _bits(len(firsts), size)
+    mask = np.uint32(slots - 1)
+    # Different places for all first words: a tag is then enough to tell pairs apart.
+    offered = iter(rng.permutation(slots).astype(np.uint32))
+    numbers, taken = (_spread(size) & mask)[seconds], np.zeros(slots, dtype=np.bool_)
+    places, kept = np.empty(size, dtype=np.uint32), np.zeros(len(firsts), dtype=np.bool_)
+    rows = np.searchsorted(firsts, np.arange(size + 1))
+    lengths = np.diff(rows)
+    for word in np.argsort(-lengths, kind="stable").tolist():
+        row = slice(rows[word], rows[word + 1])
+        tries = list(islice(offered, _TRIES if lengths[word] else 1))
+        there = (np.array(tries, dtype=np.uint32)[:, None] + numbers[row]) & mask
+        clashes = taken[there]
+        best = int(clashes.sum(axis=1).argmin())
+        places[word] = tries[best]
+        kept[row] = ~clashes[best]
+        taken[there[best]] = True
+    return places, kept
 
 
 def words_digest(words: Sequence[str]) -> str:
@@ -128,6 +166,8 @@ class BigramModel:
     """Second words, in rising order for each first word."""
     counts: Counts = field(repr=False)
     """c(u, v) of the listed pairs."""
+    places: Counts = field(repr=False)
+    """Where the pairs of each first word are in a table: see `find_places`."""
     sketch: Counts = field(repr=False, default_factory=lambda: np.empty(0, dtype=np.uint64))
     """The smallest hashes of the corpus's texts, by which a model knows what it was trained on."""
     sources: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -135,9 +175,28 @@ class BigramModel:
 
     def __post_init__(self) -> None:
         size = len(self.unigrams)
-        shapes = (len(self.totals), len(self.offsets), len(self.nexts))
-        if not size or shapes != (size + 1, size + 2, len(self.counts)):
+        shapes = (len(self.totals), len(self.offsets), len(self.nexts), len(self.places))
+        if not size or shapes != (size + 1, size + 2, len(self.counts), size + 1):
             raise ParameterError("The arrays of a BigramModel must fit each other in length.")
+
+    @classmethod
+    def of_pairs(
+        cls, firsts: Ids, nexts: Ids, counts: Counts, *, unigrams: Counts, **facts: Any
+    ) -> BigramModel:
+        """Return the model of some pairs, in rising order; `facts` are the other fields.
+
+        Few pairs are left out: those that find no slot in the table of pairs.
+        """
+        size = len(unigrams)
+        places, kept = find_places(firsts, nexts, size + 1)
+        return cls(
+            unigrams=unigrams,
+            offsets=np.searchsorted(firsts[kept], np.arange(size + 2)).astype(np.uint32),
+            nexts=nexts[kept].astype(np.uint16 if size < 1 << 16 else np.uint32),
+            counts=counts[kept],
+            places=places,
+            **facts,
+        )
 
     def __len__(self) -> int:
         return len(self.unigrams)
@@ -151,8 +210,8 @@ class BigramModel:
     def fingerprint(self) -> str:
         """SHA-256 of all that the model says."""
         note = json.dumps([self.words, dict(self.sources)], sort_keys=True)
-        digest = hashlib.sha256(b"malaprop bigrams 1\0" + note.encode())
-        for array in (self.unigrams, self.totals, self.offsets, self.nexts, self.counts):
+        digest = hashlib.sha256(b"malaprop bigrams 2\0" + note.encode())
+        for array in map(partial(getattr, self), _ARRAYS[:-1]):
             digest.update(len(array).to_bytes(8, "little"))
             digest.update(np.ascontiguousarray(array, dtype="<i8").data)
         digest.update(np.ascontiguousarray(self.sketch, dtype="<u8").data)
@@ -167,21 +226,23 @@ class BigramModel:
     @cached_property
     def back_off(self) -> Floats:
         """λ(u), the weight of single words after each word, and after the start of a text."""
-        totals = np.asarray(self.totals, dtype=np.float64)
-        sums = np.bincount(_firsts(self.offsets), self._discounted, len(totals))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(totals > 0.0, 1.0 - np.minimum(sums / totals, 1.0), 1.0)
+        sums = np.bincount(_firsts(self.offsets), self._shares, len(self.totals))
+        return np.asarray(1.0 - np.minimum(sums, 1.0))
 
     def probabilities(self, firsts: Ids, seconds: Ids) -> Values:
         """Return p(v | u) for each pair of a first word u and a second word v, in float32.
 
         Arrays are broadcast against each other.
         """
-        probabilities = self._table.values(firsts, seconds)
+        probabilities = self.pair_shares(firsts, seconds)
         probabilities += (
             self.back_off.astype(np.float32)[firsts] * self.prior.astype(np.float32)[seconds]
         )
         return probabilities
+
+    def pair_shares(self, firsts: Ids, seconds: Ids) -> Values:
+        """Return what p(v | u) has beyond λ(u)·π(v): 0 for pairs that are not listed."""
+        return self._table.values(firsts, seconds)
 
     def check_words(self, words: Sequence[str]) -> None:
         """Raise a ParameterError unless the model was made for these words."""
@@ -191,15 +252,18 @@ class BigramModel:
                 "malaprop lm train CORPUS -o MODEL --lexicon NAME."
             )
 
-    @property
-    def _discounted(self) -> Floats:
-        return np.maximum(np.asarray(self.counts, dtype=np.float64) - _DISCOUNT, 0.0)
+    @cached_property
+    def _shares(self) -> Values:
+        """max(c(u, v) − D, 0)/c(u) of the listed pairs."""
+        discounted = np.maximum(np.asarray(self.counts, dtype=np.float64) - _DISCOUNT, 0.0)
+        totals = np.asarray(self.totals, dtype=np.float64)[_firsts(self.offsets)]
+        return rounded(discounted / np.maximum(totals, 1.0))
 
     @cached_property
     def _table(self) -> PairTable:
-        firsts, totals = _firsts(self.offsets), np.asarray(self.totals, dtype=np.float64)
-        shares: Values = (self._discounted / np.maximum(totals[firsts], 1.0)).astype(np.float32)
-        return PairTable(firsts, np.asarray(self.nexts, dtype=np.int64), shares, len(self) + 1)
+        nexts = np.asarray(self.nexts, dtype=np.int64)
+        size = len(self) + 1
+        return PairTable(self.places, _firsts(self.offsets), nexts, self._shares, size)
 
 
 def _firsts(offsets: Counts) -> Ids:
@@ -267,11 +331,12 @@ def shipped_model(lexicon: Lexicon) -> BigramModel | None:
 
 def _fit(arrays: dict[str, NDArray[Any]]) -> bool:
     """Tell whether arrays are counts that fit each other."""
-    unigrams, totals, offsets, nexts, counts, sketch = (arrays[name] for name in _ARRAYS)
+    unigrams, totals, offsets, nexts, counts, places, sketch = (arrays[name] for name in _ARRAYS)
     size, pairs = len(unigrams), len(nexts)
     shaped = (
         all(array.ndim == 1 and array.dtype.kind in "iu" for array in arrays.values())
-        and (len(totals), len(offsets), len(counts)) == (size + 1, size + 2, pairs)
+        and (len(totals), len(offsets), len(counts), len(places))
+        == (size + 1, size + 2, pairs, size + 1)
         and 0 < size <= untrusted.WORDS
         and pairs <= _PAIRS
         and len(sketch) <= SKETCH
@@ -281,7 +346,7 @@ def _fit(arrays: dict[str, NDArray[Any]]) -> bool:
     )
     if not shaped:
         return False
-    for array in (unigrams, totals, nexts, counts):
+    for array in (unigrams, totals, nexts, counts, places):
         largest = size - 1 if array is nexts else _LARGEST
         if array.size and not 0 <= array.min() <= array.max() <= largest:
             return False

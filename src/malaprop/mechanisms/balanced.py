@@ -27,6 +27,8 @@ from malaprop.privacy.word_graph import WordGraph, graph_of
 # within reach of a far one that is tried; a search of the whole graph, and its share for a word if
 # it is for many.
 _NEAR, _IN_REACH, _WHOLE, _SHARE = 0.08, 0.05, 8000.0, 85.0
+_NEARBY = 5.0  # steps within which the words behind an output are looked for,
+_FEW = 100  # one output after another if there are fewer
 
 
 @proved("docs/proofs/balanced.md")
@@ -123,6 +125,19 @@ class BalancedLaw(Law):
                 chances += rest
             chances *= self.balance.weights[some, None]
             yield chances
+
+    def near_likelihoods(self, outputs: Ids, least: int) -> tuple[Ids, Ids, Floats] | None:
+        """Return the words within five steps, and ln Pr[y | w] up to a term for each output."""
+        beyond = 1 + round(_NEARBY / self.graph.unit) if self.graph.unit else 0
+        if self.balance.masses is None or not 1 < beyond <= self.graph.last:
+            return None
+        search = self.graph.search
+        few = len(outputs) < _FEW
+        near = (search.near_words_alone if few else search.near_words)(outputs, beyond)
+        if near.sizes.min(initial=least) < least:
+            return None
+        near_share, rest = self._shares(near.words, self.balance.masses)
+        return near.sizes, near.words, np.log(near_share * self._kernel(near.keys) + rest)
 
     def _columns(self, outputs: Ids, count: int) -> Iterator[tuple[Ids, Keys, Floats]]:
         """Yield `count` outputs at a time, with their keys, and the masses of all words, if known.

@@ -192,6 +192,14 @@ class Law(ABC):
         """
         return next(self.log_likelihood_parts(outputs, len(outputs)), None)
 
+    def near_likelihoods(self, outputs: Ids, least: int) -> tuple[Ids, Ids, Floats] | None:
+        """Return words that may well stand behind each output y, at least so many, row after row.
+
+        Return how many each output has, the words, and ln Pr[y | w] up to a term for each y. None
+        if the law has no cheap form for them.
+        """
+        return None
+
     def log_likelihood_parts(self, outputs: Ids, count: int) -> Iterator[Floats]:
         """Yield `log_likelihoods` for `count` outputs at a time, if the law has a form for them."""
         return iter(())

@@ -43,17 +43,15 @@ def ball(tiny: Lexicon) -> Lexicon:
 def model(tiny: Lexicon) -> BigramModel:
     """A model in which only the second word follows the first one, and often."""
     size = len(tiny)
-    offsets = np.ones(size + 2, dtype=np.int64)
-    offsets[0] = 0
     totals = np.zeros(size + 1, dtype=np.int64)
     totals[0] = 1000
-    return BigramModel(
+    return BigramModel.of_pairs(
+        np.array([0]),
+        np.array([1]),
+        np.array([1000]),
         words=words_digest(tiny.words),
         unigrams=np.full(size, 10),
         totals=totals,
-        offsets=offsets,
-        nexts=np.array([1]),
-        counts=np.array([1000]),
     )
 
 

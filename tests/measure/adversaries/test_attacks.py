@@ -13,10 +13,10 @@ from malaprop import TEM, DataError, Laplace, LawChannel, Lexicon, ParameterErro
 from malaprop.lexicon.bigrams import BigramModel
 from malaprop.measure import RecoveredWords, attack, attacks, train_model
 from malaprop.measure.adversaries.context import Context
-from malaprop.measure.adversaries.likelihoods import LawLikelihoods
 from malaprop.measure.adversaries.repetition import Frequency, Majority
 from malaprop.measure.adversaries.words import Seen
 from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.likelihoods import LawLikelihoods
 
 WORDS = [f"{a}{b}" for a in "bdfgk" for b in "aeio"]
 LENGTH = 12

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from malaprop import TEM, Balanced, Laplace, LawChannel, Lexicon, PermuteAndFlip, seeded_rng
-from malaprop.measure.adversaries import likelihoods as module
-from malaprop.measure.adversaries.likelihoods import LawLikelihoods, likelihoods_of
+from malaprop.privacy import likelihoods as module
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.law import Law
+from malaprop.privacy.likelihoods import LawLikelihoods, likelihoods_of
 
 
 @pytest.fixture(scope="module")

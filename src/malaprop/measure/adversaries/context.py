@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from malaprop.lexicon.bigrams import BigramModel
 from malaprop.measure.adversaries import option
-from malaprop.measure.adversaries.likelihoods import Candidates
 from malaprop.measure.adversaries.words import CANDIDATES, Seen, WordAttack
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import ParameterError
+from malaprop.privacy.likelihoods import Candidates
 
 _PIECE = 256  # words of a long text at a time
 _MARGIN = 16  # words before and after a piece that are read, too: context fades within a few

@@ -131,13 +131,14 @@ def train_model(
     if not unigrams.any():
         raise DataError("The corpus has no words: a model needs some to count.")
     pairs.sort_indices()
-    return BigramModel(
+    listed = pairs.tocoo()
+    return BigramModel.of_pairs(
+        listed.row.astype(np.int64),
+        listed.col.astype(np.int64),
+        listed.data,
         words=words_digest(lexicon.words),
         unigrams=unigrams,
         totals=np.asarray(pairs.sum(axis=1)).ravel(),
-        offsets=pairs.indptr.astype(np.int64),
-        nexts=pairs.indices.astype(np.uint16 if size < 1 << 16 else np.uint32),
-        counts=pairs.data,
         sketch=sketch,
         sources=dict(sources or {}),
     )

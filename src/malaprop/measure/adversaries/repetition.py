@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from malaprop.measure.adversaries import option
-from malaprop.measure.adversaries.likelihoods import Candidates
 from malaprop.measure.adversaries.words import CANDIDATES, Seen, WordAttack
 from malaprop.privacy.arrays import Ids
+from malaprop.privacy.likelihoods import Candidates
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,10 +20,10 @@ from malaprop.measure.adversaries import (
     recovered_share,
     share,
 )
-from malaprop.measure.adversaries.likelihoods import Candidates, Likelihoods, likelihoods_of
 from malaprop.measure.adversaries.public_model import check_corpus, model_for, prior_of
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError
+from malaprop.privacy.likelihoods import Candidates, Likelihoods, likelihoods_of
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.progress import Progress, report, stage
 from malaprop.privatizer import Privatizer, WordDraws

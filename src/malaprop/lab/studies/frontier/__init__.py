@@ -30,7 +30,6 @@ from malaprop.lab.tasks.sources import CorpusReader, Subject, random_table, subj
 from malaprop.lexicon.lexicon import Lexicon, nearest_words
 from malaprop.measure.adversaries.context import Context
 from malaprop.measure.adversaries.labels import TESTED, plain, with_random_words
-from malaprop.measure.adversaries.likelihoods import likelihoods_of
 from malaprop.measure.adversaries.public_model import check_corpus, model_for, prior_of
 from malaprop.measure.adversaries.words import Bayes, Seen
 from malaprop.measure.classification import random_splits
@@ -39,6 +38,7 @@ from malaprop.privacy.arrays import Ids
 from malaprop.privacy.channel import Channel
 from malaprop.privacy.estimate import word_ids
 from malaprop.privacy.guarantee import Guarantee, Kind
+from malaprop.privacy.likelihoods import likelihoods_of
 from malaprop.privacy.randomness import seeded_rng
 from malaprop.privatizer import Privatizer
 
