@@ -71,9 +71,9 @@ README = """\
 | licence | PDDL 1.0, see LICENSE |
 
 A replacement is drawn at random, and nobody should get a slur in a text at work. So such words are
-no outputs; who writes one gets what its nearest decent word gets. A word with a plain meaning in
-medicine, law, news, food or daily life stays, unless its slur, sexual or crude use is at least as
-common: names of organs and of crimes stay, and mild insults. `tools/indecent_words.tsv` in the
+no outputs; who writes one gets what a decent word gets, chosen by hand. A word with a plain meaning
+in medicine, law, news, food or daily life stays, unless its slur, sexual or crude use is at least
+as common: names of organs and of crimes stay, and mild insults. `tools/indecent_words.tsv` in the
 repository lists the words left out, with the reason for each and the public lists that were
 searched.
 
