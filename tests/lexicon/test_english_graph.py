@@ -63,7 +63,7 @@ def test_it_is_the_one_that_the_options_make(graph: WordGraph) -> None:
     assert graph.made == options.to_dict()
     assert graph.cutoff == options.cutoff
     steps = np.bincount(graph.edges[graph.weights == 1.0].ravel(), minlength=graph.size)
-    assert steps.max() == options.cap
+    assert (steps.min(), steps.max()) == (2, options.cap)
     assert set(graph.weights) == {1.0, options.anchor_weight}
 
 
@@ -182,7 +182,7 @@ class TestAgainstTEM:
 class TestRowsOfNearWordsAlone:
     """Rows for a few draws are searched near the word only. Their law is the same."""
 
-    IDS = np.array([0, 5, 777, 12_345, 32_780])
+    IDS = np.array([0, 5, 777, 12_345, 32_527])
 
     def test_rows_are_those_of_the_law(self, near: Lexicon, epsilon: float) -> None:
         law = Balanced(epsilon=epsilon).on(near).law

@@ -145,7 +145,7 @@ def test_a_file_is_opened_as_it_is(tmp_path: Path) -> None:
 
 def test_the_embedded_lexicon_is_exact(english: Lexicon) -> None:
     """Squared distances are integers over 1024; no two words are at distance 0."""
-    ids = np.array([0, 77, 5000, 32780])
+    ids = np.array([0, 77, 5000, 32527])
     d = english.distances(ids)
     whole = np.rint(english.vectors.astype(np.float64) * 32)
     for row, i in zip(d, ids, strict=True):

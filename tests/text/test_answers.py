@@ -7,7 +7,7 @@ from malaprop import Lexicon
 from malaprop.text.word_map import MAP_VERSION, WordMap
 
 ENGLISH = Lexicon.open("english")
-ANSWERS = "ff111bb130db1fc47f7f88e15d93748a162e7f963c721eba32c19382b9851318"
+ANSWERS = "75b8a07c2fa8f28c29c8f0e5172cd55b208b0a3ef7ecd6571349ef655acf2c6b"
 """The digest of the answers to `unknown_tokens`: whoever changes it changes `MAP_VERSION`, too."""
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -5,7 +5,8 @@
 2. Those that join two parts are taken while both ends have fewer than `cap` edges: a forest. Each
    part has a word with a free place, so that parts can always be joined by the closest such words,
    and no word ever exceeds the cap: hubs would forbid balance.
-3. The places that are left go to the other candidates, in their order.
+3. The places that are left go to the other candidates, in their order; first to those of words that
+   would else end with one edge.
 4. Anchors: where an edge to one of a word's few nearest is still missing, it is added with a weight
    of its own, so that no word is far from those that mean nearly the same.
 """
@@ -191,9 +192,14 @@ def _capped(size: int, order: Ids, cap: int, points: Points) -> Ids:
     parts = _Parts(size, cap)
     taken = np.fromiter((parts.join(a, b) for a, b in _pairs(order)), np.bool_, len(order))
     parts.join_all(points)
-    for a, b in _pairs(order[~taken]):
-        parts.fill(a, b)
-    return np.array(parts.edges, dtype=np.int64).reshape(-1, 2)
+    others, first = order[~taken], np.zeros(size, dtype=np.bool_)
+    while True:
+        early = first[others].any(axis=1)
+        edges = parts.filled(np.concatenate([others[early], others[~early]]))
+        lonely = np.bincount(edges.ravel(), minlength=size) == 1
+        if first[lonely].all():
+            return edges
+        first |= lonely
 
 
 def _pairs(edges: Ids) -> Iterator[list[int]]:
@@ -217,9 +223,15 @@ class _Parts:
         self._add(a, b)
         return True
 
-    def fill(self, a: int, b: int) -> None:
-        if not self._full(a, b):
-            self._add(a, b)
+    def filled(self, edges: Ids) -> Ids:
+        """Return the edges with those of others for which there is room; nothing is added here."""
+        own, degrees = self.edges.copy(), self._degrees.copy()
+        for a, b in _pairs(edges):
+            if not self._full(a, b):
+                self._add(a, b)
+        found = np.array(self.edges, dtype=np.int64).reshape(-1, 2)
+        self.edges, self._degrees = own, degrees
+        return found
 
     def join_all(self, points: Points) -> None:
         """Join what is left apart by the closest words that have room, small parts first."""

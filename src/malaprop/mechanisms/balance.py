@@ -325,10 +325,10 @@ def grid() -> Floats:
     Beyond that ν = 1 does as well.
 
     >>> len(grid()), bool((grid()[1:] / grid()[:-1] <= 1.0501).all())
-    (50, True)
+    (49, True)
     """
     ranges = (0.7, 1.0, 0.03), (1.0, 2.0, 0.05), (2.0, 3.0, 0.1), (3.0, 4.1, 0.125)
-    return np.round(np.concatenate([np.arange(*limits) for limits in ranges]), 6)
+    return np.unique(np.round(np.concatenate([np.arange(*limits) for limits in ranges]), 6))
 
 
 def find_balance(graph: WordGraph, tables: Tables, epsilon: float) -> Balance:

@@ -154,13 +154,13 @@ def _powers() -> Hashes:
 
 FOLDER = DATA / "vocabulary"
 TABLE = "table.bin"
-SHA256 = "1095a0bfc36866d7d70c37e6ae297de6d077914dcdd77019c37193a2343803da"
+SHA256 = "cd31fd2b700d1c273c5e52a759fd938800424841e796d17160668007b7159acd"
 """The digest of the table: another file is not used."""
 TARGETS = DATA / "english" / "words.txt"
-TARGETS_SHA256 = "7ee50d1bff36f3b1cf5233dfe58d940af6c8ceb1c0d692913bb3ac13d95f8ca8"
+TARGETS_SHA256 = "73aaa244f6c858531121ac5a3a73cb0dd1edbe6ed4e71b58dfb034c6d8cf47af"
 """The words of `english`, in order of their ids."""
 NEAREST = DATA / "english" / "nearest.npy"
-NEAREST_SHA256 = "42f3740641088cb9b3b4ead6b98aa0bf7c56ecc6aaac3169b0c9c014b6056760"
+NEAREST_SHA256 = "0b92939bc8323dbb3098fa570adc367d178fc38a819b860131e4d696d7079145"
 """The nearest words of each word of `english`, by its own vectors, the nearest first."""
 COST_UNIT = 13
 """Units of a bit in which costs are counted."""
