@@ -118,10 +118,10 @@ class Privatizer:
         self._parser = TextParser(lexicon.words, self._policy)
         self._slots = SlotDraws(self._channel, self._policy)
         readable = self._policy.readable
-        self._smoother = smoother_for(self._channel, lexicon, readable) if readable else None
+        self.smoother = smoother_for(self._channel, lexicon, readable) if readable else None
         self._promise = with_values(self._channel.guarantee, self._policy)
-        if self._smoother is not None:
-            self._promise = smoothed_by(self._promise, self._smoother.model.fingerprint)
+        if self.smoother is not None:
+            self._promise = smoothed_by(self._promise, self.smoother.model.fingerprint)
         self._guarantee = text_guarantee(self._promise, self._policy)
         # Most texts have as many words as another one.
         self._guarantee_for = lru_cache(maxsize=1024)(partial(of_length, self._guarantee))
@@ -161,11 +161,6 @@ class Privatizer:
     def policy(self) -> Policy:
         """How words outside the lexicon, punctuation and repeated words are treated."""
         return self._policy
-
-    @property
-    def smoother(self) -> Smoother | None:
-        """What makes texts readable; None if they stay as they are drawn."""
-        return self._smoother
 
     @property
     def guarantee(self) -> Guarantee:
@@ -318,7 +313,7 @@ class Privatizer:
 
     def smooth_batch(self, texts: Iterable[str]) -> tuple[list[str], dict[str, int]]:
         """Return `smoothed` texts, and how many words were looked at, changed and left alone."""
-        if self._smoother is None:
+        if self.smoother is None:
             raise ParameterError("`smoothed` needs a privatizer that was made with `readable`.")
         texts = list(several_texts(texts, "smoothed"))
         for text in texts:
@@ -360,7 +355,7 @@ class Privatizer:
     ) -> list[Release]:
         drawn = self._slots.draw(templates, secrets, self._rng)
         texts = self._texts(templates, drawn)
-        raw = templates.fill(drawn.words, drawn.values) if self._smoother else texts
+        raw = templates.fill(drawn.words, drawn.values) if self.smoother else texts
         return [
             Release(
                 text=text,
@@ -380,12 +375,12 @@ class Privatizer:
 
         From here on, nothing is secret.
         """
-        words = drawn.words if self._smoother is None else self._smoothed(templates, drawn.words)
+        words = drawn.words if self.smoother is None else self._smoothed(templates, drawn.words)
         return templates.fill(words, drawn.values)
 
     def _smoothed(self, templates: Templates, words: Ids) -> Ids:
         """Return the smoothed words of all slots, given those that were drawn."""
-        smoother, places = cast(Smoother, self._smoother), np.flatnonzero(~templates.typed)
+        smoother, places = cast(Smoother, self.smoother), np.flatnonzero(~templates.typed)
         texts = None
         if self._policy.repeat == "document":
             counts = templates.slot_counts
