@@ -69,6 +69,8 @@ def article_before(word: str) -> str:
 CAPITALS = DATA / "english-capitals" / "words.txt"
 CONTRACTIONS: dict[str, str] = _TABLES["contractions"]
 """How parts of contractions are written, and contractions without their apostrophe."""
+PARTS = {whole: part for part, whole in CONTRACTIONS.items() if "'" in whole}
+"""What contractions may have been drawn as."""
 CLITICS = frozenset(_words("clitics"))
 """What stands behind an apostrophe where texts are cut at it: it 's."""
 

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from malaprop.privacy.arrays import Ids
+from malaprop.text import english
 from malaprop.text.chunks import ChunkCodes, ChunkLayout, ChunkTallies
 from malaprop.text.kinds import Form
 from malaprop.text.people import START, Person
@@ -335,7 +336,8 @@ def _released(bound: BoundPolicy, text: str, gap: str) -> tuple[list[Treatment],
     found: Sequence[str | Person] = tokens
     if bound.people is not None:
         found, gap = bound.people.find(tokens, gap)
-    words = iter(bound.treat_all([each for each in found if isinstance(each, str)]))
+    drawn = [english.PARTS.get(each.lower(), each) for each in found if isinstance(each, str)]
+    words = iter(bound.treat_all(drawn))
     return [
         known
         if isinstance(each, str) and (known := next(words)).tag == IN_LEXICON
