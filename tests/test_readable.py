@@ -123,3 +123,14 @@ def test_names_that_were_redrawn_stay() -> None:
         assert len(names) == 2
         assert names == re.findall(r"(?:Dr|Mrs)\. \S+", release.text)
         assert names == re.findall(r"(?:Dr|Mrs)\. \S+", later)
+
+
+def test_masks_stay_and_no_path_is_told(tmp_path: Path) -> None:
+    privatizer = readable(unknown="mask")
+    releases = privatizer.many(["Patient has qwrtzx pain and zzxxq in the chest."] * 20)
+    later = privatizer.smoothed(release.drawn for release in releases)
+    assert all(text.count("[masked]") == 2 for text in later)
+    tiny = malaprop.Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
+    save_model(train_model(["cold cold hot"], tiny), tmp_path / "model")
+    own = Privatizer(tiny, malaprop.TEM(epsilon=2.0), readable=str(tmp_path / "model"))
+    assert str(tmp_path) not in str(own("Cold!").to_dict())

@@ -112,6 +112,21 @@ def test_texts_together_are_smoothed_as_each_alone(english: Lexicon) -> None:
     assert (together != drawn).mean() > 0.2
 
 
+def test_what_an_output_gets_does_not_depend_on_the_others(english: Lexicon) -> None:
+    model = shipped_model(english)
+    assert model is not None
+    channel = Balanced(epsilon=1.5).on(english.with_graph())
+    words = ("twenty", "eleven", "leaves", "stone", "the", "pressure")  # few are near the first
+    ids = np.array([english.index[word] for word in words])
+    every = np.append(ids, np.arange(0, len(english), 25))
+    together, alone = Smoother(channel, model), Smoother(channel, model)
+    together.smooth(every, np.full(len(every), BEGINS))
+    for output in ids:
+        alone.smooth(np.array([output]), np.array([BEGINS]))
+    np.testing.assert_array_equal(together._words[ids], alone._words[ids])
+    np.testing.assert_allclose(together._likely[ids], alone._likely[ids], rtol=1e-6)
+
+
 def test_a_long_text_is_read_in_pieces(lexicon: Lexicon, model: BigramModel) -> None:
     smoother = Smoother(Balanced(epsilon=0.8).on(lexicon), model)
     drawn = np.tile([0, 2, 4, 6], 5_000)

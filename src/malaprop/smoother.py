@@ -142,13 +142,21 @@ class Smoother:
 
     def _candidates(self, outputs: Ids) -> tuple[Ids, Floats]:
         """Return the likeliest words behind each output, and ln Pr[output | word]."""
-        count = self._words.shape[1]
-        if isinstance(self._channel, LawChannel):
-            near = self._channel.law.near_likelihoods(outputs, count)
-            if near is not None:
-                return self._best(outputs, *near)
+        law = self._channel.law if isinstance(self._channel, LawChannel) else None
+        near = None if law is None else law.near_likelihoods(outputs)
+        if near is not None:
+            words, logs = self._best(outputs, *near)
+            # What an output gets must not depend on the others that it is looked up with.
+            few = np.flatnonzero(near[0] < self._words.shape[1])
+            if len(few):
+                words[few], logs[few] = self._of_all_words(outputs[few])
+            return words, logs
+        return self._of_all_words(outputs)
+
+    def _of_all_words(self, outputs: Ids) -> tuple[Ids, Floats]:
+        """Return the likeliest of all words behind each output, and ln Pr[output | word]."""
         likelihoods = likelihoods_of(self._channel, self.model.prior, _DRAWS, seeded_rng(0))
-        found = likelihoods.candidates(outputs, self._log_prior, count)
+        found = likelihoods.candidates(outputs, self._log_prior, self._words.shape[1])
         rows = found.rows(outputs)
         return found.words[rows], found.logs[rows]
 
@@ -156,14 +164,11 @@ class Smoother:
         """Return the best of the words that are named for each output, in rows of equal length."""
         rows = np.repeat(np.arange(len(outputs)), sizes)
         places = np.arange(len(words)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        scores = np.full((len(outputs), int(sizes.max())), -np.inf, dtype=np.float32)
-        scores[rows, places] = self._log_prior[words] + logs
         count = self._words.shape[1]
-        best = np.argpartition(-scores, count - 1, axis=1)[:, :count]
-        best = np.take_along_axis(
-            best, np.argsort(-np.take_along_axis(scores, best, axis=1), kind="stable", axis=1), 1
-        )
-        at = (np.cumsum(sizes) - sizes)[:, None] + best
+        scores = np.full((len(outputs), max(count, int(sizes.max()))), -np.inf, dtype=np.float32)
+        scores[rows, places] = self._log_prior[words] + logs
+        best = np.argsort(-scores, kind="stable", axis=1)[:, :count]
+        at = np.minimum((np.cumsum(sizes) - sizes)[:, None] + best, len(words) - 1)
         return words[at], logs[at]
 
     def _chosen(self, drawn: Ids, beliefs: Beliefs) -> Ids:

@@ -275,3 +275,11 @@ def test_the_lists_are_small_and_checked(monkeypatch: pytest.MonkeyPatch, tmp_pa
         Privatizer(epsilon=1.5, redraw="people")
     monkeypatch.undo()
     lists.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "text", ["I know Will", "I ❤ Will", "I 😀 Will", "I know \u200bWill", "I kn\u00adow Will"]
+)
+def test_symbols_are_words_and_invisible_signs_are_nothing(text: str) -> None:
+    found, _ = People({"names"}).find(list(tokenize(text)))
+    assert sum(isinstance(each, Person) for each in found) == 1

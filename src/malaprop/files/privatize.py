@@ -261,6 +261,8 @@ class _TextRun:
         shape = asdict(self._jobs[output.number].layout)
         del shape["on_error"], shape["label"]
         policy = privatizer.policy.to_dict()
+        if privatizer.smoother is not None:
+            policy["readable"] = privatizer.smoother.model.fingerprint
         if policy.get("kind_epsilon") == privatizer.channel.guarantee.epsilon:
             del policy["kind_epsilon"]  # the mechanism's own ε is named there already
         # Another processor may compute other last digits.

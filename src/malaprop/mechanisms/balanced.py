@@ -129,7 +129,7 @@ class BalancedLaw(Law):
             chances *= self.balance.weights[some, None]
             yield chances
 
-    def near_likelihoods(self, outputs: Ids, least: int) -> tuple[Ids, Ids, Floats] | None:
+    def near_likelihoods(self, outputs: Ids) -> tuple[Ids, Ids, Floats] | None:
         """Return the words within five steps, and ln Pr[y | w] up to a term for each output."""
         beyond = 1 + round(_NEARBY / self.graph.unit) if self.graph.unit else 0
         if self.balance.masses is None or not 1 < beyond <= self.graph.last:
@@ -138,8 +138,6 @@ class BalancedLaw(Law):
         near = (search.near_words_alone if len(outputs) < _FEW else search.near_words)(
             outputs, beyond
         )
-        if near.sizes.min(initial=least) < least:
-            return None
         near_share, rest = self._shares(near.words, self.balance.masses)
         return near.sizes, near.words, np.log(near_share * self._kernel(near.keys) + rest)
 

@@ -187,8 +187,8 @@ class Law(ABC):
         """
         return next(self.log_likelihood_parts(outputs, len(outputs)), None)
 
-    def near_likelihoods(self, outputs: Ids, least: int) -> tuple[Ids, Ids, Floats] | None:
-        """Return words that may well stand behind each output y, at least so many, row after row.
+    def near_likelihoods(self, outputs: Ids) -> tuple[Ids, Ids, Floats] | None:
+        """Return words that may well stand behind each output y, row after row; few for some.
 
         Return how many each output has, the words, and ln Pr[y | w] up to a term for each y. None
         if the law has no cheap form for them.

@@ -6,7 +6,8 @@ dropped or whose names are redrawn, and texts with something to leave out, mask 
 public piece.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain, compress
 from operator import not_
 from typing import NamedTuple, TypeVar
@@ -20,7 +21,7 @@ from malaprop.text.kinds import Form
 from malaprop.text.people import START, Person
 from malaprop.text.policy import Policy
 from malaprop.text.public import Span, cut_spans
-from malaprop.text.segments import Segment
+from malaprop.text.segments import Segment, cut_at
 from malaprop.text.template import (
     BEGINS,
     FOLLOWS,
@@ -289,7 +290,21 @@ class TextParser:
 
     def parse_released(self, texts: Iterable[str]) -> tuple[Templates, Secrets]:
         """Parse private texts: the lexicon's words are slots, all else is shown as it is."""
-        return self._together([self._laid_out(self._cut(text), released=True) for text in texts])
+        return self._together(
+            [self._laid_out(self._unmasked(text), released=True) for text in texts]
+        )
+
+    def _unmasked(self, text: str) -> Iterator[Segment]:
+        """Yield the segments of a private text; what masks words is public."""
+        masks = re.compile(re.escape(self.bound.policy.placeholder))
+        masked = self.bound.policy.unknown == "mask"
+        for each in self._cut(text):
+            if each.public or not masked:
+                yield each
+            else:
+                places = [match.span() for match in masks.finditer(each.text)]
+                for piece in cut_at(each.text, places):
+                    yield piece._replace(origin="words" if piece.public else "")
 
     def _by_token(self, texts: Iterable[str]) -> tuple[Templates, Secrets]:
         return self._together(list(map(self._parsed, texts)))

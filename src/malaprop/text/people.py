@@ -31,7 +31,7 @@ from malaprop.privacy.errors import LexiconError
 from malaprop.text import english
 from malaprop.text.kinds import StandIn
 from malaprop.text.kinds.identifiers import secret_of
-from malaprop.text.tokens import tokenize
+from malaprop.text.tokens import TokenKind, kind_of, tokenize
 from malaprop.text.word_map import bare, fold
 
 GIVEN, SURNAME, TOWN, COUNTRY = "given name", "surname", "town", "country"
@@ -53,7 +53,6 @@ Mr Mrs Ms Mx Miss Dr Prof Professor Doctor Sir Dame Rev Capt Sgt Lt Col Gen Sen 
 _TITLES = frozenset(_TITLES_LISTED.split())
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_])['’＇][sS]$")
 _PREFIX = re.compile(r"^([dlo])'(?=\w{3})")
-_NO_WORD = re.compile(r"[\W_]++")
 # The signs between two words of a sentence.
 _JOINS = frozenset((" ", ", ", "; ", "-", "–", "/", " & "))
 START = "\n"
@@ -203,9 +202,12 @@ class People:
                     continue
             found.append(token)
             place += 1
-            # What is cut off is too long to be a join anyway.
-            ends = not token.isalpha() and _NO_WORD.fullmatch(token)
-            gap = (gap + token)[: _LONGEST_JOIN + 1] if ends else ""
+            kind = TokenKind.WORD if any(map(str.isalnum, token)) else kind_of(token)
+            if kind in (TokenKind.SPACE, TokenKind.PUNCTUATION):
+                # What is cut off is too long to be a join anyway.
+                gap = (gap + token)[: _LONGEST_JOIN + 1]
+            elif kind is not TokenKind.INVISIBLE:  # those are never shown
+                gap = ""
         return found, gap
 
     def _at(self, tokens: Sequence[str], start: int, gap: str) -> tuple[Person | None, int]:

@@ -161,7 +161,9 @@ class Policy:
             hidden.add("shift_dates")
         for name in (*hidden, "redraw", "keep", "markup"):
             del plain[name]
-        if not self.readable:
+        if self.readable:
+            plain["readable"] = True  # a folder's name is nobody's business
+        else:
             del plain["readable"]
         if self.redraw:
             plain["redraw"] = list(self.redraw)
