@@ -53,6 +53,8 @@ def cut_values(text: str, decimals: Decimals = "point") -> list[str]:
     >>> cut_values("45000mg, 45000")
     ['45,000', 'mg', ',', ' ', '45000']
     """
+    if VALUES.search(text) is None:
+        return tokenize(text)
     return write_measured(text, split_values(text, decimals), decimals)
 
 
