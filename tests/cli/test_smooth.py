@@ -38,12 +38,15 @@ def test_what_does_not_fit_is_one_error(cli: Cli, folder: Path, drawn: Path) -> 
     report = json.loads((folder / "report.json").read_text())
     report["policy"]["readable"] = True
     (folder / "readable.json").write_text(json.dumps(report))
+    report["policy"] |= {"readable": False, "keep": {"entries": 30, "sha256": "…"}}
+    (folder / "kept.json").write_text(json.dumps(report))
     (folder / "other.json").write_text("[]")
     for arguments, said in (
         ((), "--from-report FILE"),
         (("-e", "1.5", "--from-report", "report.json"), "--from-report FILE"),
         (("--from-report", "other.json"), "no JSON report"),
         (("--from-report", "readable.json"), "readable already"),
+        (("--from-report", "kept.json"), "does not list the kept words"),
         (("-e", "1.5", "-c", "text", "--model", "none"), "no bigram model"),
         (("-e", "1.5", "-c", "text", "-m", "nope"), "nope"),
     ):

@@ -143,7 +143,7 @@ def test_the_figure_stands_in_an_explanation(graph: Lexicon) -> None:
     assert figure is not None
     shown = " ".join(str(explained).split())
     assert f"in text of the web recovers {figure.alone:.0%} by looking at each word" in shown
-    assert f"also knows which words follow which there {figure.context:.0%}" in shown
+    assert f"also knows which words follow which {figure.context:.0%}" in shown
     assert "an observer without context, to whom all words are equally likely, guesses" in shown
     assert "film reviews" in explained._repr_html_()
     assert json.loads(json.dumps(explained.to_dict()))["context"] == figure.to_dict()

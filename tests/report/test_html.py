@@ -95,7 +95,7 @@ def test_a_page_has_the_figure_with_context_beside_the_one_without(
     assert f"<b>48%</b> {words} with context, from bigrams of {known}" in page
     assert "right by an observer without context, to whom all words are equally likely" in page
     assert f"in {known} recovers 41% by looking at each word alone" in page
-    assert "also knows which words follow which there 48%" in page
+    assert "also knows which words follow which 48%" in page
     assert page.count("public &lt;films&gt;") == 3
 
 

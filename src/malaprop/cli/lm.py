@@ -1,6 +1,5 @@
 """`malaprop lm`: bigram models of public text, for attacks with context and for smoothing."""
 
-import hashlib
 from pathlib import Path
 from typing import Annotated
 
@@ -35,7 +34,7 @@ def train(
     as they are before they are protected.
     """
     from malaprop.files.texts import read_texts
-    from malaprop.lexicon.bigrams import check_model_folder
+    from malaprop.lexicon.bigrams import check_model_folder, corpus_digest
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.measure import save_model, train_model
 
@@ -44,17 +43,12 @@ def train(
         texts = read_texts(
             corpus, columns=column or (), format=format_, encoding=encoding, progress=progress.to
         )
-        sources = {printable(Path(path).name)[:200]: _digest(path) for path in corpus}
+        sources = {
+            printable(Path(path).name)[:200]: "a pipe" if path == cli.PIPE else corpus_digest(path)
+            for path in corpus
+        }
         model = train_model(texts, Lexicon.open(lexicon), sources=sources)
     save_model(model, output, force=force)
     say(f"words        {int(model.unigrams.sum()):,} of the corpus")
     say(f"pairs        {len(model.counts):,} different ones")
     say(f"fingerprint  {model.fingerprint}")
-
-
-def _digest(path: str) -> str:
-    """Return the SHA-256 of a corpus: a run refuses a model that was trained on its input."""
-    if path == cli.PIPE:
-        return "a pipe"
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -9,6 +9,9 @@ from malaprop.cli.options import argument, option
 from malaprop.cli.terminal import bar, say
 from malaprop.privacy.errors import ParameterError
 
+# What a report says of how texts were treated that matters to who reads them.
+_TOLD = ("repeat", "markup", "kinds", "dates", "decimals", "redraw", "placeholder")
+
 
 def smooth(
     source: Annotated[str, argument("PRIVATE", "A file of private texts, or - for a pipe.")],
@@ -89,33 +92,26 @@ def smooth(
 
 def _report(path: Path) -> dict[str, Any]:
     """Return what a report says of a run: the mechanism, the lexicon, the columns and options."""
+    from malaprop.lexicon.graph import with_graph_if_needed
     from malaprop.lexicon.lexicon import Lexicon
     from malaprop.mechanisms import mechanism_named
 
     try:
         told = json.loads(path.read_text("utf-8"))
-        values, policy = dict(told["mechanism"]), told["policy"]
-        kind, lexicon = mechanism_named(values.pop("name")), Lexicon.open(told["lexicon"]["name"])
-        columns = list(
-            dict.fromkeys(c for file in told["files"] for c in file["protected_columns"])
-        )
-        options = {
-            k: policy[k]
-            for k in ("repeat", "markup", "kinds", "dates", "decimals", "redraw")
-            if k in policy
-        }
-        if not isinstance(keep := policy.get("keep", []), list):
-            raise ParameterError("the report does not list the kept words: leave out --from-report")
-        made = kind(**values)
+        values, policy = dict(told["mechanism"]), dict(told["policy"])
+        made = mechanism_named(values.pop("name"))(**values)
+        name, fingerprint = str(told["lexicon"]["name"]), told["lexicon"]["fingerprint"]
+        columns = [column for file in told["files"] for column in file["protected_columns"]]
+        kept = policy.get("keep", [])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise ParameterError(f"{path} is no JSON report of malaprop privatize") from None
     if policy.get("readable"):
         raise ParameterError("the texts of this report are readable already")
-    if lexicon.with_graph().fingerprint != told["lexicon"]["fingerprint"] != lexicon.fingerprint:
-        raise ParameterError(f"the lexicon {lexicon.name} is not the one of the report")
-    return {
-        "mechanism": made,
-        "lexicon": lexicon,
-        "columns": columns,
-        "options": options | {"keep": keep},
-    }
+    if not isinstance(kept, list):
+        raise ParameterError("the report does not list the kept words: leave out --from-report")
+    lexicon = with_graph_if_needed(Lexicon.open(name), made)
+    if lexicon.fingerprint != fingerprint:
+        raise ParameterError(f"the lexicon {name} is not the one of the report")
+    options = {name: policy[name] for name in _TOLD if name in policy} | {"keep": kept}
+    columns = list(dict.fromkeys(columns))
+    return {"mechanism": made, "lexicon": lexicon, "columns": columns, "options": options}

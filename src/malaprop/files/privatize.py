@@ -1,6 +1,5 @@
 """Files in, private files out: the call behind `malaprop privatize`."""
 
-import hashlib
 import json
 import os
 from collections import Counter
@@ -40,7 +39,7 @@ from malaprop.files.run import (
 )
 from malaprop.files.staging import check_output
 from malaprop.files.workers import BatchDraw, Item, WorkerPool, available_cores, draw_all
-from malaprop.lexicon.bigrams import open_model
+from malaprop.lexicon.bigrams import corpus_digest, open_model
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.mechanism import Mechanism
@@ -190,11 +189,7 @@ def _check_corpus(model: str, sources: Sequence[str]) -> None:
     """Refuse to smooth by a model that was trained on an input: it would restore the text."""
     known = set(open_model(model).sources.values())
     for source in sources:
-        if not Path(source).is_file():
-            continue
-        with Path(source).open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        if digest in known:
+        if Path(source).is_file() and corpus_digest(source) in known:
             raise ParameterError(
                 f"the model {model} was trained on {source}: smoothing would restore the text. "
                 "Train it on another corpus, which must be public"

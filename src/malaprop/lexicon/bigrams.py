@@ -137,6 +137,12 @@ def find_places(firsts: Ids, seconds: Ids, size: int) -> tuple[Counts, NDArray[n
     return places, kept
 
 
+def corpus_digest(path: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 of a corpus, by which a model knows what it was trained on."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def words_digest(words: Sequence[str]) -> str:
     """Return the SHA-256 of a list of words, by which a model knows the words of its ids."""
     listed = "\n".join(words).encode("utf-8", "surrogatepass")

@@ -47,7 +47,7 @@ class ContextFigure:
     alone: float
     """The share recovered word by word, by word frequencies of the web: the attack `bayes`."""
     context: float
-    """The share recovered with context, by bigrams of the web: the attack `context`."""
+    """The share recovered with context, by public bigrams: the attack `context`."""
     upper: float
     """The upper end of the 95 % interval of `context`."""
     sample: str
@@ -61,7 +61,7 @@ class ContextFigure:
         return (
             f"of the words of {self.sample}, an observer who knows how frequent words are in "
             f"{self.prior} recovers {self.alone:.0%} by looking at each word alone, and one who "
-            f"also knows which words follow which there {self.context:.0%}"
+            f"also knows which words follow which {self.context:.0%}"
         )
 
 
