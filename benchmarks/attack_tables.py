@@ -1,4 +1,4 @@
-"""The tables of docs/attacks.md, from the stored results of `benchmarks/attacks.py`."""
+"""The tables of docs/explanation/attacks.md, from the stored results of `benchmarks/attacks.py`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ CHANNELS = (
     *[("tem", epsilon) for epsilon in (1.3, 1.42, 1.5, 1.6)],
     *[("laplace", epsilon) for epsilon in (10.0, 12.0, 15.0)],
 )
+NEURAL = (*[("balanced", epsilon) for epsilon in (1.0, 1.35, 1.5, 2.0)], ("tem", 1.6))
 LABEL_CHANNELS = (
     *[("balanced", epsilon) for epsilon in (1.0, 1.35, 2.0)],
     *[("tem", epsilon) for epsilon in (1.42, 1.6)],
@@ -53,19 +54,18 @@ def replaced_tables(page: str, found: Iterable[Iterator[str]]) -> str:
 
 def tables(results: Results) -> Iterator[Iterator[str]]:
     """Yield all tables, in the order of the page."""
-    yield sentence_table(results, content=False)
-    yield sentence_table(results, content=True)
+    yield sentence_table(results)
+    yield neural_table(results)
     yield review_table(results)
     yield other_review_table(results)
     yield adaptive_table(results)
-    yield author_table(results, "regression")
-    yield author_table(results, "koppel")
+    yield author_table(results)
     yield sentiment_table(results)
     yield vector_table(results)
 
 
-def sentence_table(results: Results, *, content: bool) -> Iterator[str]:
-    """Yield the rows of the table of sentences, for all words or for content words."""
+def sentence_table(results: Results) -> Iterator[str]:
+    """Yield the rows of the table of sentences: all words, and content words in brackets."""
     shown = [f"{kind}, {model}" for kind, model in ATTACKS]
     yield f"| mechanism | ε | kept | {' | '.join(shown)} | similar |"
     yield f"|---|{'--:|' * (3 + len(shown))}"
@@ -75,10 +75,24 @@ def sentence_table(results: Results, *, content: bool) -> Iterator[str]:
         alike = results.get(f"similarity {name} {epsilon}")
         if None in found or alike is None:
             continue
-        picked = [one["content"] if content else one for one in found if one]
-        cells = [f"{one['score']:.3f}" for one in picked]
-        kept = f"{picked[0]['kept']:.3f}"
+        cells = [f"{one['score']:.3f} ({one['content']['score']:.3f})" for one in found if one]
+        kept = next(f"{one['kept']:.3f} ({one['content']['kept']:.3f})" for one in found if one)
         yield f"| {' | '.join([name, f'{epsilon:g}', kept, *cells])} | {alike['sentences']:.3f} |"
+
+
+def neural_table(results: Results) -> Iterator[str]:
+    """Yield the rows of the table of sentences that a neural model read."""
+    kinds = ("bayes", "context", "language-model")
+    yield "| mechanism | ε | sentences | kept | bayes | context | language-model |"
+    yield f"|---|{'--:|' * (3 + len(kinds))}"
+    for name, epsilon in NEURAL:
+        found = [results.get(f"read {name} {epsilon} {kind}") for kind in kinds]
+        rows = [row for row in found if row]
+        if len(rows) < len(kinds) or len({row["texts"] for row in rows}) > 1:
+            continue
+        cells = [f"{row['score']:.3f} ({row['content']['score']:.3f})" for row in rows]
+        kept = f"{rows[0]['kept']:.3f} ({rows[0]['content']['kept']:.3f})"
+        yield f"| {name} | {epsilon:g} | {rows[0]['texts']} | {kept} | {' | '.join(cells)} |"
 
 
 def adaptive_table(results: Results) -> Iterator[str]:
@@ -97,19 +111,20 @@ def adaptive_table(results: Results) -> Iterator[str]:
 
 
 def review_table(results: Results) -> Iterator[str]:
-    """Yield the rows of the table of repeated words."""
-    yield "| draws | ε | attack | model | all | once | twice | 3 or 4 | 5 to 9 | 10 or more |"
-    yield "|---|--:|---|---|--:|--:|--:|--:|--:|--:|"
+    """Yield the rows of the table of repeated words: the general model's, IMDB's in brackets."""
+    yield "| draws | ε | attack | all | once | twice | 3 or 4 | 5 to 9 | 10 or more |"
+    yield "|---|--:|---|--:|--:|--:|--:|--:|--:|"
     for key, result in results.items():
         part, *rest = key.split()
         if part != "reviews":
             continue
         mechanism, epsilon, kind, model, repeat = rest
-        if mechanism != "balanced":
+        if mechanism != "balanced" or model != "web":
             continue
-        cells = [f"{group['score']:.3f}" for group in result["occurrences"]]
-        front = [repeat, f"{float(epsilon):g}", kind, model, f"{result['score']:.3f}"]
-        yield f"| {' | '.join([*front, *cells])} |"
+        other = results[f"reviews {mechanism} {epsilon} {kind} IMDB {repeat}"]
+        pairs = zip([result, *result["occurrences"]], [other, *other["occurrences"]], strict=True)
+        cells = [f"{web['score']:.3f} ({imdb['score']:.3f})" for web, imdb in pairs]
+        yield f"| {' | '.join([repeat, f'{float(epsilon):g}', kind, *cells])} |"
 
 
 def other_review_table(results: Results) -> Iterator[str]:
@@ -131,19 +146,20 @@ def other_review_table(results: Results) -> Iterator[str]:
 def sentiment_table(results: Results) -> Iterator[str]:
     """Yield the table of sentiment and membership."""
     forms = {
-        "sentiment, static": "attribute",
-        "sentiment, adaptive": "attribute adaptive=True",
-        "membership, static": "membership",
-        "membership, adaptive": "membership adaptive=True",
+        "sentiment, static": ("attribute",),
+        "sentiment, adaptive": ("attribute adaptive=True",),
+        "membership, static": ("membership",),
+        "membership, adaptive": ("membership adaptive=True",),
     }
     return label_table(results, ("MR", "IMDB"), forms)
 
 
-def author_table(results: Results, model: str) -> Iterator[str]:
-    """Yield the table of authors, for one of the two models."""
+def author_table(results: Results) -> Iterator[str]:
+    """Yield the table of authors: by regression, and by Koppel's subspaces in brackets."""
     forms = {
-        f"{'adaptive' if adaptive else 'static'}{'' if marks else ', no punctuation'}": (
+        f"{'adaptive' if adaptive else 'static'}{'' if marks else ', no punctuation'}": tuple(
             f"authorship model={model} adaptive={adaptive} punctuation={marks}"
+            for model in ("regression", "koppel")
         )
         for adaptive in (False, True)
         for marks in (True, False)
@@ -151,20 +167,30 @@ def author_table(results: Results, model: str) -> Iterator[str]:
     return label_table(results, ("SOTU", "Gutenberg"), forms)
 
 
-def label_table(results: Results, corpora: tuple[str, ...], forms: dict[str, str]) -> Iterator[str]:
-    """Yield a table: a row for each corpus and channel, a column for each form of the attacks."""
+def label_table(
+    results: Results, corpora: tuple[str, ...], forms: Mapping[str, tuple[str, ...]]
+) -> Iterator[str]:
+    """Yield a table: a row for each corpus and channel, a column for each form of the attacks.
+
+    A form has a key, or two: the figure of the second one is in brackets.
+    """
     yield f"| texts | mechanism | ε | {' | '.join(forms)} |"
     yield "|---|---|--:|" + "--:|" * len(forms)
     for corpus in corpora:
         for name, epsilon in LABEL_CHANNELS:
-            rows = [results.get(f"{corpus} {name} {epsilon} {form}") for form in forms.values()]
-            if any(rows):
-                shown = [f"{row['score']:.2f}" if row else "" for row in rows]
-                yield f"| {corpus} | {name} | {epsilon:g} | {' | '.join(shown)} |"
+            cells = [_cell(results, f"{corpus} {name} {epsilon}", keys) for keys in forms.values()]
+            if any(cells):
+                yield f"| {corpus} | {name} | {epsilon:g} | {' | '.join(cells)} |"
         for bound in ("baseline", "random_words", "unprotected"):
-            rows = [results.get(f"{corpus} balanced 1.35 {form}") for form in forms.values()]
-            shown = [f"{row[bound]:.2f}" if row else "" for row in rows]
-            yield f"| {corpus} | *{bound.replace('_', ' ')}* | | {' | '.join(shown)} |"
+            at = f"{corpus} balanced 1.35"
+            cells = [_cell(results, at, keys, bound) for keys in forms.values()]
+            yield f"| {corpus} | *{bound.replace('_', ' ')}* | | {' | '.join(cells)} |"
+
+
+def _cell(results: Results, channel: str, keys: tuple[str, ...], figure: str = "score") -> str:
+    found = [results.get(f"{channel} {key}") for key in keys]
+    first, *others = [f"{row[figure]:.2f}" if row else "" for row in found]
+    return f"{first} ({others[0]})" if others and others[0] else first
 
 
 def vector_table(results: Results) -> Iterator[str]:

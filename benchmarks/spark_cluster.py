@@ -2,8 +2,8 @@
 
     python benchmarks/spark_cluster.py [documents]
 
-Prints the rows of the table in docs/scaling.md. All costs are CPU times of processes, not of the
-clock, so that a busy machine does not matter much. The first pass of a fresh Python process of
+Prints the rows of the table in docs/howto/scaling.md. All costs are CPU times of processes, not of
+the clock, so that a busy machine does not matter much. The first pass of a fresh Python process of
 Spark opens the lexicon, and draws ahead for words that recur; Spark keeps the process, and later
 passes find all that prepared. So the first pass stands by itself, and of the later ones there are
 the smallest and the largest.
@@ -135,7 +135,7 @@ def on_spark(
     for name in first:
         rows += rows_of(name, first[name], [one[name] for one in later])
     # Java is slower, too, before its compiler has seen the code: that is not Python's share.
-    steady = max(one["Spark: Python"] for one in later)  # as in the table of docs/scaling.md
+    steady = max(one["Spark: Python"] for one in later)  # as in the table of docs/howto/scaling.md
     once = (first["Spark: Python"] - steady) * million
     rows.append(("once for each Python process of Spark, CPU s", once))
     sizes = {

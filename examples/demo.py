@@ -20,7 +20,8 @@ def main() -> int:
     """Run the command as a user would, then show both texts side by side."""
     os.chdir(Path(__file__).parents[1])
     PRIVATE.parent.mkdir(exist_ok=True)
-    command = ["privatize", str(NOTES), "-o", str(PRIVATE), "--epsilon", EPSILON, "--readable"]
+    command = ["privatize", str(NOTES), "-o", str(PRIVATE), "--epsilon", EPSILON]
+    command += ["--redraw", "people", "--readable"]
     print("$ malaprop", *command, "\n", flush=True)
     if code := run([*command, "--force"]):
         return code
@@ -42,7 +43,8 @@ def show(original: str, private: str) -> None:
         "Next, activate the environment that has the command, and try it yourself:\n\n"
         "  . .venv/bin/activate\n"
         f"  malaprop privatize examples/notes.csv -o private.csv --column text -e {EPSILON}\n"
-        f"  malaprop explain aspirin --epsilon {EPSILON}",
+        f"  malaprop explain aspirin --epsilon {EPSILON}\n\n"
+        "Or see in a browser what ε does: run  make serve  and open  http://127.0.0.1:8000/",
         soft_wrap=True,
     )
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from numpy.typing import NDArray
+from tests.postgres import LACKING, Cluster, cluster
 from tests.spark.frames import HUNDRED
 
 from malaprop import Lexicon
@@ -80,6 +81,15 @@ def english() -> Lexicon:
 def hundred() -> Lexicon:
     """A hundred words, all about as likely: two texts are the same only with the same noise."""
     return Lexicon(HUNDRED, [[float(i)] for i in range(100)])
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Cluster]:
+    """A PostgreSQL of the tests' own, on a socket."""
+    with cluster() as made:
+        if made is None:
+            pytest.skip(LACKING)
+        yield made
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,9 @@ def p_value(noise: Noise, space: Lexicon, density: Density, word: int = 0) -> fl
     drawn = noise.release_words(space, np.full(DRAWS, word), seeded_rng(11))
     dimension = density.centres.shape[1]
     if isinstance(density, GaussianDensity):
-        squares = ((drawn - density.centres[word]) ** 2).sum(axis=1) / density.sigmas[word] ** 2
+        widths = 1.0 if density.widths is None else density.widths
+        ways = (drawn - density.centres[word]) / widths
+        squares = (ways**2).sum(axis=1) / density.sigmas[word] ** 2
         return float(kstest(squares, chi2(dimension).cdf).pvalue)
     lengths = _lengths(density, drawn, density.centres[word])
     if density.metric == "poincare":  # docs/proofs/hyperbolic.md

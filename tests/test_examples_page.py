@@ -1,4 +1,4 @@
-"""docs/examples.md is what its tool writes."""
+"""docs/explanation/examples.md is what its tool writes."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path

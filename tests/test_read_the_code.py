@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-MOST_FILES, MOST_LINES = 8, 2000
+MOST_FILES, MOST_LINES = 8, 2200
 
 
 def test_the_tour_is_short() -> None:
-    tour = (ROOT / "docs" / "read-the-code.md").read_text("utf-8")
+    tour = (ROOT / "docs" / "explanation" / "read-the-code.md").read_text("utf-8")
     files = re.findall(r"^\| `(\S+\.py)` \|", tour, re.MULTILINE)
     assert 6 <= len(files) <= MOST_FILES
     lines = [

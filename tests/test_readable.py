@@ -61,6 +61,11 @@ def test_a_reader_gets_the_same_later() -> None:
     same = [release.text == text for release, text in zip(releases, later, strict=True)]
     # “a” and “an” are fitted to the next word when a text is written.
     assert sum(same) >= 85
+    # What stands first is no word, and "I'm" is one.
+    for text in ("@ann have you seen it", "54 mile run", "I'm very happy with it"):
+        release = privatizer(text)
+        assert privatizer.smoothed([release.drawn]) == [release.text]
+    assert privatizer.smooth_batch(["I'm"])[1]["left"] == 0
     texts, counts = privatizer.smooth_batch(["Hers urine shocks: xyzzyq 12 (!)"])
     assert texts == ["Her blood pressure: xyzzyq 12 (!)"]
     assert counts == {"words": 3, "changed": 3, "left": 2}
@@ -105,6 +110,20 @@ def test_files_are_readable_at_once_or_later(tmp_path: Path) -> None:
     counts = smooth_file(drawn, later, readable(), columns=["text"])
     assert later.read_text("utf-8") == at_once.read_text("utf-8") != drawn.read_text("utf-8")
     assert 0 < counts["changed"] < counts["words"]
+
+
+def test_the_number_of_workers_does_not_matter(tmp_path: Path) -> None:
+    words = malaprop.Lexicon.open("english").words
+    chosen = seeded_rng(1).integers(0, 8_000, (6_000, 6))
+    lines = (" ".join(words[word] for word in line) for line in chosen.tolist())
+    (tmp_path / "in.txt").write_text("\n".join(lines), "utf-8")
+    read = set()
+    for workers in (1, 3):
+        settings = {"epsilon": 1.5, "readable": True, "seed": 2, "workers": workers}
+        out = tmp_path / f"{workers}.txt"
+        privatize_files(tmp_path / "in.txt", out, **settings)  # type: ignore[arg-type]
+        read.add(out.read_text("utf-8"))
+    assert len(read) == 1
 
 
 def test_texts_of_another_lexicon_leave_no_output(tmp_path: Path) -> None:

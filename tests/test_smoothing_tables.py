@@ -1,4 +1,4 @@
-"""The measured tables of docs/smoothing.md are those of the stored results."""
+"""The measured tables of docs/howto/smoothing.md are those of the stored results."""
 
 import json
 from importlib import import_module
@@ -22,7 +22,7 @@ def tables(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_the_page_has_what_was_measured(tables: ModuleType) -> None:
-    page = (ROOT / "docs" / "smoothing.md").read_text("utf-8")
+    page = (ROOT / "docs" / "howto" / "smoothing.md").read_text("utf-8")
     results = json.loads(STORE.read_text("utf-8"))
     assert tables.entered(page, results) == page
     scores = results["classifiers mr 1.5"] | {"smoothed": [0.123]}

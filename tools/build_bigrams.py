@@ -63,7 +63,8 @@ README = """\
 # english-bigrams
 
 How likely a word of the lexicon `english` follows another. Attacks use it as what an observer knows
-of English, see docs/attacks.md, and smoothing as what makes a text readable, see docs/smoothing.md.
+of English, see docs/explanation/attacks.md, and smoothing as what makes a text readable, see
+docs/howto/smoothing.md.
 
 | | |
 |---|---|

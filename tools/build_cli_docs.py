@@ -1,4 +1,4 @@
-"""Write docs/cli.md from the commands themselves.
+"""Write docs/reference/cli.md from the commands themselves.
 
     python tools/build_cli_docs.py
 
@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from malaprop.cli.app import app
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "cli.md"
 HEAD = """\
 # The command line
 

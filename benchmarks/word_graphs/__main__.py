@@ -5,6 +5,7 @@
     python benchmarks/word_graphs more        sentiment and Zipf's prior, on 8,000 words
     python benchmarks/word_graphs leaks       what the default graph gives away
     python benchmarks/word_graphs shipped     the laws of the package: what an ε means
+    python benchmarks/word_graphs antonyms    what it costs that antonyms stay apart
     python benchmarks/word_graphs report      tables and plots of what was measured
 
 Each step adds lines to a file in benchmarks/word_graphs/results, and leaves out what is there. It
@@ -20,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import antonyms
 import numpy as np
 import shipped
 from confirm import graph_rows, tem_rows
@@ -125,6 +127,15 @@ def run_shipped(data: Path) -> None:
     print(shipped.table(report.read(path)))
 
 
+def run_antonyms(data: Path) -> None:
+    """What it costs that antonyms stay apart."""
+    path = RESULTS / "antonyms.jsonl"
+    if not path.exists():
+        for line in antonyms.curves():
+            _add(path, line)
+    print(antonyms.table(report.read(path)))
+
+
 def run_report(data: Path) -> None:
     """Write the tables, draw the plots."""
     english = report.read(RESULTS / "english.jsonl")
@@ -147,6 +158,7 @@ STEPS: dict[str, Callable[[Path], None]] = {
     "more": run_more,
     "leaks": run_leaks,
     "shipped": run_shipped,
+    "antonyms": run_antonyms,
     "report": run_report,
 }
 

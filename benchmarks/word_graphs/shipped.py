@@ -56,7 +56,7 @@ def figures(ground: Ground, topic: Any, mechanism: Mechanism, lexicon: Any) -> d
 
 def _form(channel: Any) -> str:
     """Of Balanced, its own; TEM's exponent may be ε/2 below what was audited."""
-    if hasattr(channel, "law"):
+    if hasattr(channel.law, "balance"):
         return str(channel.law.balance.form)
     return "audited" if channel.law.exponent > channel.guarantee.epsilon / 2.0 else "half"
 

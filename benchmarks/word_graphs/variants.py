@@ -63,6 +63,7 @@ class Variant:
         return {k: str(v) if v == math.inf else v for k, v in asdict(self).items()}
 
 
+_NO_PAIRS = np.empty((0, 2), dtype=np.int64)
 _near: dict[tuple[int, int], tuple[Ids, Any]] = {}
 
 
@@ -78,10 +79,11 @@ def build(ground: Ground, variant: Variant, lists: WordLists) -> WordGraph:
     if variant.first:
         capped = _nearest_first(len(ground), order, variant, near, points)
     elif variant.capping == "tree first":
-        capped = shipped._capped(len(ground), order, variant.cap, points)
+        capped = shipped._capped(len(ground), order, variant.cap, points, _NO_PAIRS)
     else:
         capped = _greedy(len(ground), order, variant.cap, points)
-    anchored = shipped._anchored(capped, near[:, : variant.anchors])
+    nearest = shipped._nearest_pairs(near[:, : variant.anchors])
+    anchored = shipped._without(nearest, capped, len(ground))
     lengths = np.full(len(anchored), variant.weight)
     if variant.hubs:
         lengths += 2.0 * _late(anchored, near, variant.hubs)
@@ -98,13 +100,10 @@ def _nearest_first(size: int, order: Ids, variant: Variant, near: Ids, points: A
     for a, b in order[first].tolist():
         parts.join(a, b)
     parts._cap = variant.cap
-    pairs = order[~first].tolist()
-    taken = [parts.join(a, b) for a, b in pairs]
-    parts.join_all(points)
-    for (a, b), used in zip(pairs, taken, strict=True):
-        if not used:
-            parts.fill(a, b)
-    return np.array(parts.edges, dtype=np.int64)
+    others = order[~first]
+    taken = np.array([parts.join(a, b) for a, b in others.tolist()])
+    parts.join_all(points, _NO_PAIRS)
+    return parts.filled(others[~taken])
 
 
 def _late(pairs: Ids, near: Ids, limit: int) -> NDArray[np.bool_]:

@@ -3,6 +3,7 @@ from ._version import __version__ as __version__
 from .files.privatize import privatize_files as privatize_files
 from .files.release_vectors import embed_files as embed_files
 from .files.release_vectors import release_files as release_files
+from .integrations.tables import privatize as privatize
 from .lexicon.graph import GraphOptions as GraphOptions
 from .lexicon.lexicon import Lexicon as Lexicon
 from .measure.audit import Audit as Audit
@@ -84,6 +85,7 @@ from .privatizer import Privatizer as Privatizer
 from .release import Release as Release
 from .report.explanation import Explanation as Explanation
 from .report.explanation import explain as explain
+from .report.progress_bar import ProgressBar as ProgressBar
 from .report.run_report import RunReport as RunReport
 
 __all__: list[str]

@@ -3,7 +3,8 @@
 With `repeat="fresh"`, every place of a text has a draw of its own. With `repeat="document"`, equal
 values of a text share one draw. Values are equal if kind, grid, unit and mapped value are: words
 that the public map takes to the same word get the same draw, or their draws would tell them apart.
-Equal names and places that are redrawn share a draw in either case. Different texts never do.
+Equal names, places and entities that are drawn anew share a draw in either case. Different texts
+never do.
 """
 
 from collections import defaultdict
@@ -25,7 +26,6 @@ from malaprop.text.kinds import Form, StandIn, ValueForm
 from malaprop.text.kinds.dates import SHIFTED
 from malaprop.text.kinds.grids import StepSizes, ValueGrid
 from malaprop.text.parser import Secrets, Templates
-from malaprop.text.people import PersonForm
 from malaprop.text.policy import Policy
 
 Value = int | str
@@ -64,13 +64,12 @@ class SlotDraws:
         """Draw for all slots of some texts together."""
         ids, typed, forms = secrets.ids, templates.typed, templates.forms
         shared = None
-        redrawn = [isinstance(form, PersonForm) for form in forms] if self._policy.redraw else []
-        if self._policy.repeat == "document" or any(redrawn):
+        if self._policy.repeat == "document" or templates.shares_always:
             keys, groups = ids, np.zeros(len(ids), dtype=np.int64)
             groups[typed] = group_numbers(forms)
             if self._policy.repeat == "fresh":  # all others are equal to themselves alone
                 own = np.ones(len(ids), dtype=np.bool_)
-                own[typed] = ~np.array(redrawn)
+                own[typed] = [not (isinstance(f, StandIn) and f.shares_always) for f in forms]
                 keys, groups = np.where(own, np.arange(len(ids)), ids), np.where(own, 0, groups)
             shared = share_draws(keys, templates.slot_counts, groups)
             numbers = np.cumsum(typed) - 1

@@ -106,12 +106,12 @@ class Access:
 OWNER_ONLY: Final = Access(0o600)
 
 
-def narrowest(limits: Iterable[Access], group: int) -> int:
+def narrowest(limits: Iterable[Access], group: int, widest: int = _READ_WRITE) -> int:
     """Return the widest mode for a new file of a group that the limits and the umask allow."""
     # There is no call that only asks. What others create in between is private at least.
     umask = os.umask(0o077)
     os.umask(umask)
-    mode = _READ_WRITE & ~umask
+    mode = widest & ~umask
     for access in limits:
         mode &= access.for_group(group)
     return mode
@@ -241,6 +241,7 @@ def _mixed(data: bytes, key: bytes, nonce: bytes) -> bytes:
 # file may take the name.
 
 PRIVATE: Final = 0o600
+_OWN_FOLDER, _ANY_FOLDER = 0o700, 0o777
 _LINKS: Final = 40  # that are followed, as systems do
 # Errors of disks without permissions, such as memory sticks.
 _NO_PERMISSIONS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
@@ -256,6 +257,15 @@ def create(path: Path) -> int:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _FLAGS, PRIVATE)
     set_mode(descriptor, PRIVATE)  # a folder's access list may have added to it
     return descriptor
+
+
+def make_folder(path: Path, limits: Iterable[Access]) -> None:
+    """Make a folder with the permissions that the limits and the umask allow, and its owner's."""
+    with output_errors(path):
+        os.mkdir(path, _OWN_FOLDER)
+        mode = narrowest(limits, os.lstat(path).st_gid, _ANY_FOLDER)
+        with contextlib.suppress(OSError):  # a disk without permissions
+            os.chmod(path, mode | _OWN_FOLDER)
 
 
 def open_ours(path: Path, flags: int = os.O_RDONLY, *, other_names: bool = False) -> int:

@@ -7,16 +7,17 @@ made in memory, or changed since it was opened, is pickled with its data.
 
 import hashlib
 import os
+import re
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
 from typing import Any
 
 from malaprop.lexicon.graph import with_graph_if_needed
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.mechanisms import mechanism_named as mechanism_named
-from malaprop.privacy.errors import LexiconError, ParameterError
+from malaprop.privacy.errors import LexiconError, ParameterError, check_options
 from malaprop.privacy.mechanism import Mechanism
 
 LexiconChoice = Lexicon | str | os.PathLike[str]
@@ -104,6 +105,61 @@ def chosen_mechanism(mechanism: MechanismChoice, epsilon: float | None) -> Mecha
             "mechanism by a string."
         )
     return mechanism
+
+
+_WRITTEN = re.compile(r"(.*\.py:\w+|[^:]*)(?::(.*))?", re.DOTALL)
+_CONSTANTS = {"none": None, "true": True, "false": False}
+
+
+def written(
+    text: str,
+    parameters: Iterable[str] = (),
+    *,
+    named: Callable[[str], type[Mechanism]] = mechanism_named,
+) -> tuple[type[Mechanism], dict[str, Any]]:
+    """Return the mechanism that is written as NAME:ε,PARAMETER=VALUE, with its parameters.
+
+    Only the name is needed. `parameters` are more of them, and `named` knows the names.
+
+    >>> written("tem:2,exponent=half")
+    (<class 'malaprop.mechanisms.tem.TEM'>, {'epsilon': 2.0, 'exponent': 'half'})
+    """
+    head, *rest = text.split(",")
+    name, epsilon = _WRITTEN.fullmatch(head.strip()).groups()  # type: ignore[union-attr]  # always
+    cls = named(name)
+    known = [field.name for field in cls.parameters() if field.name != "epsilon"]
+    values: dict[str, Any] = {} if epsilon is None else {"epsilon": parameter_value(epsilon)}
+    if not isinstance(values.get("epsilon", 0.0), float):
+        raise ParameterError(f"ε must be a number. Got {epsilon!r}.")
+    for each in (*rest, *parameters):
+        own, equals, value = each.strip().partition("=")
+        if not equals:
+            raise ParameterError(f"A parameter is given as NAME=VALUE. Got {each!r}.")
+        check_options(cls.__name__, [own], known, noun="parameter")
+        values[own] = parameter_value(value)
+    return cls, values
+
+
+def parameter_value(text: str) -> float | str | None:
+    """Return a parameter that was written as text: none, true, false, a number, or the text."""
+    if text.lower() in _CONSTANTS:
+        return _CONSTANTS[text.lower()]
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def made(cls: type[Mechanism], values: Mapping[str, Any]) -> Mechanism:
+    """Return a mechanism with these parameters; say which it lacks."""
+    missing = [
+        field.name
+        for field in cls.parameters()
+        if field.name not in values and {field.default, field.default_factory} == {MISSING}
+    ]
+    if missing:
+        raise ParameterError(f"{cls.__name__} needs more parameters: {', '.join(missing)}.")
+    return cls(**values)
 
 
 def _opened(lexicon: LexiconChoice) -> tuple[str, Lexicon]:

@@ -9,9 +9,8 @@ from typing import cast
 import numpy as np
 
 from malaprop._version import __version__
-from malaprop.draws import runs, shift_rate
+from malaprop.draws import shift_rate
 from malaprop.privacy import notebook
-from malaprop.privacy.arrays import Ids
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import EACH_DISTINCT_WORD, Guarantee, Kind, KindPromise
 from malaprop.privacy.law import path_numerics
@@ -20,80 +19,13 @@ from malaprop.privacy.sampling import usual_shift
 from malaprop.text.kinds import KINDS
 from malaprop.text.kinds.dates import MONTHS, SHIFTED
 from malaprop.text.kinds.grids import GRIDS, StepSizes, ValueGrid
+from malaprop.text.markup import MARKUP_SHOWN
+from malaprop.text.missing import MaybeText
 from malaprop.text.people import CLASSES, PLURALS
 from malaprop.text.people import SHA256 as LISTS_SHA256
 from malaprop.text.policy import Policy
 from malaprop.text.public import PLACEHOLDERS
 from malaprop.text.word_map import MAP_VERSION
-
-# How often words repeat, for the owner of the texts.
-
-MANY = 5
-"""Occurrences of a content word in a text from which they tell what it is."""
-_REPEATS = "repeats_"  # begins the names of counts of texts that repeat a word so often
-_SOME = 3  # occurrences of a content word in a text from which they are counted
-_COMMON = 500  # words of a large lexicon that are too frequent to count as content
-
-
-def common_words(size: int) -> int:
-    """Return how many words at the head of a lexicon are too frequent to count as content.
-
-    Lexicons list frequent words first: of `size` words the first 500, at most a tenth of them.
-    """
-    return min(_COMMON, size // 10)
-
-
-def count_repeats(ids: Ids, slot_counts: Sequence[int], common: int) -> dict[str, int]:
-    """Count texts by how often their most frequent content word occurs, from 3 times on.
-
-    The words with ids below `common` are not content. The counts of several batches add up.
-
-    >>> count_repeats(np.array([9, 9, 9, 0, 9, 0, 0, 0, 0]), [4, 5], common=5)
-    {'repeats_3': 1}
-    """
-    content = np.flatnonzero(ids >= common)
-    if len(content) < _SOME:
-        return {}
-    texts = np.repeat(np.arange(len(slot_counts)), slot_counts)[content]
-    order, starts = runs([texts, ids[content]])
-    occurrences = np.diff(starts, append=len(order))
-    owners = texts[order[starts]]
-    most = np.maximum.reduceat(occurrences, np.flatnonzero(np.diff(owners, prepend=-1)))
-    numbers, counts = np.unique(most[most >= _SOME], return_counts=True)
-    return {f"{_REPEATS}{n}": int(c) for n, c in zip(numbers.tolist(), counts, strict=True)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Repetition:
-    """How often content words occur in one text, and what that many draws tell: for the owner.
-
-    Content words are those beyond the `common` most frequent words of the lexicon.
-    """
-
-    common: int
-    most: int = 0
-    """The largest number of occurrences of one content word in one text; 0 if below 3."""
-    texts: int = 0
-    """How many texts have a content word that occurs 5 times or more."""
-    recovered: tuple[tuple[int, float], ...] = ()
-    """Numbers of draws of a word, and the share of words that an observer recovers from them."""
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the facts as plain values for JSON."""
-        return {
-            "most_occurrences_of_a_content_word_in_a_text": self.most,
-            "texts_with_a_content_word_5_times_or_more": self.texts,
-            "words_that_are_no_content": self.common,
-            "share_recovered_by_draws": {str(k): round(share, 3) for k, share in self.recovered},
-        }
-
-
-def split_repeats(counts: Mapping[str, int]) -> tuple[dict[str, int], dict[int, int]]:
-    """Return the other counts, and how many texts repeat a content word how often."""
-    others = {name: count for name, count in counts.items() if not name.startswith(_REPEATS)}
-    repeats = {int(name.removeprefix(_REPEATS)): counts[name] for name in counts.keys() - others}
-    return others, repeats
-
 
 # From the guarantee for a word to that for texts, under a policy.
 
@@ -108,7 +40,7 @@ def declared_public(policy: Policy) -> tuple[str, ...]:
     """
     words = [entry for entry in policy.keep if entry != PLACEHOLDERS]
     return (
-        *(["the tags of HTML"] if policy.markup else []),
+        *([MARKUP_SHOWN[policy.markup]] if policy.markup else []),
         *([PLACEHOLDERS] if PLACEHOLDERS in policy.keep else []),
         *([_named(words)] if words else []),
     )
@@ -134,10 +66,20 @@ def redrawn_facts(policy: Policy) -> list[str]:
     return [f"which words count as {classes}, {decides}", f"which {what} of a text are equal"]
 
 
-def text_guarantee(guarantee: Guarantee, policy: Policy, *, spans: bool = False) -> Guarantee:
+ENTITIES = (
+    "where entities are, of which class, with an 's behind them or not, which persons have several "
+    "words, and which entities or first and last words of persons are equal"
+)
+"""What shows of entities. It depends on the text, as a detector does."""
+
+
+def text_guarantee(
+    guarantee: Guarantee, policy: Policy, *, spans: bool = False, entities: bool = False
+) -> Guarantee:
     """Extend a word's guarantee to texts that differ in one word, under a policy.
 
-    With `spans`, all that is outside given spans of the texts is public.
+    With `spans`, all that is outside given spans of the texts is public. With `entities`, what a
+    detector found is drawn anew.
     """
     if policy.unknown == "keep":
         return replace(
@@ -150,7 +92,8 @@ def text_guarantee(guarantee: Guarantee, policy: Policy, *, spans: bool = False)
         guarantee = replace(guarantee, per=EACH_DISTINCT_WORD)
     typed = policy.kinds == "typed"
     texts = (
-        f"look alike when private ({', '.join(_shown(policy, spans))}), each word counting as the "
+        f"look alike when private ({', '.join(_shown(policy, spans, entities))}), each word "
+        "counting as the "
         "lexicon word that it is mapped to"
         f"{', each value as the nearest one of its grid' if typed else ''}"
     )
@@ -165,10 +108,12 @@ def text_guarantee(guarantee: Guarantee, policy: Policy, *, spans: bool = False)
     if spans:
         texts += ", with the same spans and equal text outside them"
         public.append("the spans, and the text outside them")
+    if entities:
+        public.append(f"{ENTITIES}, which may depend on all of the text")
     return replace(guarantee, texts=texts, public=tuple(public))
 
 
-def _shown(policy: Policy, spans: bool) -> list[str]:
+def _shown(policy: Policy, spans: bool, entities: bool) -> list[str]:
     """List what anybody can see of a text, so that two texts must have it in common."""
     shown = ["words' places"]
     if policy.kinds == "typed":
@@ -185,10 +130,20 @@ def _shown(policy: Policy, spans: bool) -> list[str]:
         shown.append(INTERVALS)
     if policy.redraw:
         shown += redrawn_facts(policy)
+    if entities:
+        shown.append(ENTITIES)
     if policy.repeat == "document":
         values = " or values" if policy.kinds == "typed" else ""
         shown.append(f"which places hold equal words{values}")
     return shown
+
+
+def with_shown(guarantee: Guarantee, shown: Sequence[str]) -> Guarantee:
+    """Name what the formats of files show of texts: texts must have it in common."""
+    if not shown:
+        return guarantee
+    texts = f"{guarantee.texts}, with equal structure ({'; '.join(shown)})"
+    return replace(guarantee, texts=texts, public=(*guarantee.public, *shown))
 
 
 def smoothed_by(guarantee: Guarantee, model: str) -> Guarantee:
@@ -236,11 +191,7 @@ def with_values(guarantee: Guarantee, policy: Policy) -> Guarantee:
 
 def _with_people(guarantee: Guarantee, policy: Policy) -> Guarantee:
     """Extend a guarantee for words to texts whose names and places are redrawn."""
-    if guarantee.kind not in (Kind.METRIC, Kind.NONE) or guarantee.delta:
-        raise ParameterError(
-            "`redraw` needs a mechanism that promises an ε per unit of distance, without a δ. This "
-            f"one promises {guarantee.kind}: leave `redraw` out, or choose another mechanism."
-        )
+    _require_distance(guarantee, "`redraw` needs")
     promises = (
         KindPromise(name=kind, epsilon=0.0, plural=PLURALS.get(kind, ""))
         for name in policy.redraw
@@ -248,6 +199,27 @@ def _with_people(guarantee: Guarantee, policy: Policy) -> Guarantee:
     )
     public = (*guarantee.public, f"the lists of names and places ({LISTS_SHA256[:12]})")
     return replace(guarantee.with_kinds(promises), public=public)
+
+
+def with_entities(guarantee: Guarantee, policy: Policy) -> Guarantee:
+    """Extend a guarantee to texts in which entities are drawn anew."""
+    _require_distance(guarantee, "Entities need")
+    promise = KindPromise(name="entity", epsilon=0.0, plural="entities")
+    if guarantee.kinds:
+        others = (*guarantee.kinds[1:], promise)
+        extended = replace(guarantee, kinds=(guarantee.kinds[0], *others))
+    else:
+        extended = guarantee.with_kinds([promise])
+    lists = f"the lists of names and places ({LISTS_SHA256[:12]})"
+    return replace(extended, public=tuple(dict.fromkeys((*extended.public, lists))))
+
+
+def _require_distance(guarantee: Guarantee, needs: str) -> None:
+    if guarantee.kind not in (Kind.METRIC, Kind.NONE) or guarantee.delta:
+        raise ParameterError(
+            f"{needs} a mechanism that promises an ε per unit of distance, without a δ. This one "
+            f"promises {guarantee.kind}: leave them out, or choose another mechanism."
+        )
 
 
 def _shift_of(grid: ValueGrid, policy: Policy) -> str:
@@ -279,6 +251,18 @@ WORDLESS = (
     "the text has no words: its signs are shown as they are, and nothing is promised for them"
 )
 """What is said of a text that is signs alone, as Morse code is. Anybody can see that it is so."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListRelease:
+    """Several private texts, with one guarantee that holds for each of them."""
+
+    texts: list[str | MaybeText]
+    """The private texts; missing ones are where they were."""
+    guarantee: Guarantee
+    """What is promised for the longest text, and so for each. Texts about one person lose more
+    together: see `malaprop.ledger`."""
+    warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,11 @@ of a private text keeps the text's guarantee: it is post-processing. It shows wh
 infer anyway, and no more.
 """
 
-from collections.abc import Iterator
-from functools import partial
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property, partial
+from multiprocessing import get_context
 from typing import Any, Final
 
 import numpy as np
@@ -20,18 +23,18 @@ from numpy.typing import NDArray
 
 from malaprop.lexicon.bigrams import BigramModel, open_model, shipped_model
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, shared_zeros
 from malaprop.privacy.channel import Channel, LawChannel
 from malaprop.privacy.errors import ParameterError
-from malaprop.privacy.likelihoods import likelihoods_of
+from malaprop.privacy.likelihoods import Likelihoods, likelihoods_of
 from malaprop.privacy.randomness import seeded_rng
 from malaprop.text.template import BEGINS, FOLLOWS, UNKNOWN
 
-CANDIDATES: Final = 24
+CANDIDATES: Final = 16
 """Words that are considered behind each output.
 
-This and the constants below were chosen on 3,600 sentences of six kinds: docs/smoothing.md has what
-was measured, on others.
+This and the constants below were chosen on 3,600 sentences of six kinds: docs/howto/smoothing.md
+has what was measured, on others.
 """
 FLAT: Final = 0.15
 """ρ: how often the model is taken to know nothing, so that any word is as likely as another."""
@@ -39,17 +42,21 @@ GAIN: Final = 0.02
 """τ: the expected similarity that a word must gain, or the drawn one stays."""
 UNPAIRED: Final = 0.4
 """τ for a drawn word that is in no pair of the model, which knows little of where it belongs."""
+SETTINGS: Final = (FLAT, GAIN, UNPAIRED, CANDIDATES)
+"""All of them, by which figures know what they were measured with."""
 
 _PIECE = 256  # words of a long chain at a time,
 _MARGIN = 16  # and words before and behind them that are read, too: context fades within a few
 _PIECES = ("start", "stop", "first", "after", "kind")
 _CELLS = 3 << 19  # pairs of candidates at a time: they stay in a processor's cache
-_OUTPUTS = 1024  # outputs whose candidates are found together
+_OUTPUTS, _NEAR_OUTPUTS = 1024, 64  # outputs whose candidates are found together, among near words
+_STRIDE = 7919  # apart begin processes with consecutive numbers
 _PLACES = 8192  # places whose words are chosen together
 _DRAWS = 200_000  # from which a law is estimated that is not known
 _TINY = np.float32(1e-30)
 
 Beliefs = NDArray[np.float32]
+Lock = AbstractContextManager[object]
 
 
 class Smoother:
@@ -83,20 +90,38 @@ class Smoother:
         flat: float = FLAT,
         gain: float = GAIN,
         unpaired: float = UNPAIRED,
+        likelihoods: Likelihoods | None = None,
     ) -> None:
-        """Prepare for the outputs of a channel; their candidates are found when they occur."""
+        """Prepare for the outputs of a channel; their candidates are found when they occur.
+
+        `likelihoods` are those of the channel, if they are at hand.
+        """
         size, count = len(model), min(CANDIDATES, len(model))
         model.check_words(channel.lexicon.words)
         self.model, self._channel = model, channel
+        if likelihoods is not None:
+            self._likelihoods = likelihoods
         self._gains = np.where(model.paired, gain, max(gain, unpaired)).astype(np.float32)
         self._beliefs = partial(beliefs, model, flat=flat)
         self._log_prior = np.log((1.0 - flat) * model.prior + flat / size)
+        self._make_room(count, np.zeros, nullcontext())
+
+    def _make_room(self, count: int, make: Callable[..., Any], lock: Lock) -> None:
+        """Make room for what is found of each output."""
         # All zeros: memory is used for the outputs that occur, and not for others.
-        self._found = np.zeros(size, dtype=np.bool_)
-        self._words: NDArray[Any] = np.zeros((size, count), dtype=np.int32)
-        self._likely = np.zeros((size, count), dtype=np.float32)
-        self._cosines = np.zeros((size, count, count), dtype=np.float32)
-        self._own = np.zeros(size, dtype=np.int64)
+        size = len(self.model)
+        self._lock = lock
+        self._found: NDArray[np.bool_] = make(size, np.bool_)
+        self._words: NDArray[np.int32] = make((size, count), np.int32)
+        self._likely: Beliefs = make((size, count), np.float32)
+        self._cosines: Beliefs = make((size, count, count), np.float32)
+        self._own: NDArray[np.int32] = make(size, np.int32)
+
+    def share(self) -> None:
+        """Have processes that are forked from now on find candidates for each other."""
+        self._make_room(self._words.shape[1], shared_zeros, get_context("fork").Lock())
+        # Makes the tables that all of them read.
+        self.smooth(np.zeros(2, dtype=np.int64), np.array([BEGINS, FOLLOWS]))
 
     def smooth(self, drawn: Ids, before: NDArray[Any], texts: Ids | None = None) -> Ids:
         """Return the smoothed words of places.
@@ -107,10 +132,7 @@ class Smoother:
         """
         if not len(drawn):
             return drawn
-        new = np.unique(drawn)
-        new = new[~self._found[new]]
-        for start in range(0, len(new), _OUTPUTS):
-            self._find(new[start : start + _OUTPUTS])
+        self._find_all(drawn)
         words, likely = self._words[drawn], self._likely[drawn]
         if texts is None:
             return self._chosen(drawn, self._beliefs(words, likely, before))
@@ -127,18 +149,43 @@ class Smoother:
         logs = sums[groups] - (counts - 1.0) * self._log_prior[words]
         return self._chosen(drawn, _scaled(np.exp(logs - logs.max(axis=1, keepdims=True))))
 
+    def _find_all(self, outputs: Ids) -> None:
+        """Find the candidates of those outputs for which nobody has found them."""
+        with self._lock:  # what others have found is complete
+            new = np.unique(outputs[~self._found[outputs]])
+        # Processes that share begin at different places, so that they seldom find the same.
+        new = np.roll(new, os.getpid() * _STRIDE)
+        while len(new):
+            some = new[: self._at_once]
+            self._find(some)
+            with self._lock:
+                self._found[some] = True
+                new = new[~self._found[new]]
+
+    @cached_property
+    def _at_once(self) -> int:
+        """How many outputs to find candidates for together."""
+        law = self._channel.law if isinstance(self._channel, LawChannel) else None
+        near = law is not None and law.near_likelihoods(np.zeros(1, dtype=np.int64)) is not None
+        return _NEAR_OUTPUTS if near else _OUTPUTS
+
+    @cached_property
+    def _likelihoods(self) -> Likelihoods:
+        return likelihoods_of(self._channel, self.model.prior, _DRAWS, seeded_rng(0))
+
     def _find(self, outputs: Ids) -> None:
-        """Find the candidates of outputs."""
+        """Find the candidates of some outputs."""
         words, logs = self._candidates(outputs)
         own = words == outputs[:, None]
         words[~own.any(axis=1), -1] = outputs[~own.any(axis=1)]
         vectors = self._channel.lexicon.vectors[words].astype(np.float32)
-        vectors /= np.maximum(np.linalg.norm(vectors, axis=2, keepdims=True), _TINY)
+        products = vectors @ vectors.transpose(0, 2, 1)
+        norms = np.sqrt(np.maximum(np.einsum("ijj->ij", products), _TINY))
+        products /= norms[:, :, None] * norms[:, None, :]
         self._words[outputs] = words
         self._likely[outputs] = np.exp(logs - logs.max(axis=1, keepdims=True))
-        self._cosines[outputs] = vectors @ vectors.transpose(0, 2, 1)
+        self._cosines[outputs] = products
         self._own[outputs] = (words == outputs[:, None]).argmax(axis=1)
-        self._found[outputs] = True
 
     def _candidates(self, outputs: Ids) -> tuple[Ids, Floats]:
         """Return the likeliest words behind each output, and ln Pr[output | word]."""
@@ -155,8 +202,7 @@ class Smoother:
 
     def _of_all_words(self, outputs: Ids) -> tuple[Ids, Floats]:
         """Return the likeliest of all words behind each output, and ln Pr[output | word]."""
-        likelihoods = likelihoods_of(self._channel, self.model.prior, _DRAWS, seeded_rng(0))
-        found = likelihoods.candidates(outputs, self._log_prior, self._words.shape[1])
+        found = self._likelihoods.candidates(outputs, self._log_prior, self._words.shape[1])
         rows = found.rows(outputs)
         return found.words[rows], found.logs[rows]
 
@@ -167,7 +213,13 @@ class Smoother:
         count = self._words.shape[1]
         scores = np.full((len(outputs), max(count, int(sizes.max()))), -np.inf, dtype=np.float32)
         scores[rows, places] = self._log_prior[words] + logs
-        best = np.argsort(-scores, kind="stable", axis=1)[:, :count]
+        # Numbers of 64 bits sort ten times as fast as scores by their places: how much a score is
+        # below the best, which is not negative and so in the order of its bits, then the place.
+        below = (scores.max(axis=1, keepdims=True) - scores).view(np.uint32)
+        keys = below.astype(np.uint64) << np.uint64(32)
+        keys |= np.arange(scores.shape[1], dtype=np.uint64)
+        keys.sort(axis=1)
+        best = (keys[:, :count] & np.uint64(0xFFFFFFFF)).astype(np.int64)
         at = np.minimum((np.cumsum(sizes) - sizes)[:, None] + best, len(words) - 1)
         return words[at], logs[at]
 
@@ -191,9 +243,9 @@ def smoother_for(channel: Channel, lexicon: Lexicon, readable: bool | str) -> Sm
     model = shipped_model(lexicon) if readable is True else open_model(str(readable))
     if model is None:
         raise ParameterError(
-            "`readable` needs a bigram model of the lexicon, and only english comes with one: "
+            "Readable text needs a bigram model of the lexicon, and only english comes with one: "
             "train one on public text with  malaprop lm train CORPUS -o MODEL --lexicon NAME  and "
-            "name its folder."
+            "name its folder as the model."
         )
     return Smoother(channel, model)
 

@@ -1,6 +1,8 @@
-"""Every command is explained: by its help, and in docs/cli.md, which is made from the commands."""
+"""Every command is explained: by its help, and in docs/reference/cli.md, made from the commands."""
 
 import importlib.util
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,7 +13,8 @@ from tests.cli.conftest import Cli
 
 from malaprop.cli.app import app
 
-TOOL = Path(__file__).parents[2] / "tools" / "build_cli_docs.py"
+ROOT = Path(__file__).parents[2]
+TOOL = ROOT / "tools" / "build_cli_docs.py"
 
 
 def load_tool() -> ModuleType:
@@ -62,11 +65,23 @@ def test_all_commands_are_known() -> None:
         "malaprop stats",
         "malaprop calibrate",
         "malaprop release",
+        "malaprop serve",
+        "malaprop keys",
+        "malaprop keys create",
+        "malaprop keys list",
+        "malaprop keys revoke",
         "malaprop embed",
         "malaprop mechanisms",
+        "malaprop ledger",
+        "malaprop ledger show",
+        "malaprop ledger limits",
+        "malaprop ledger allow",
+        "malaprop ledger verify",
+        "malaprop ledger export",
         "malaprop lexicon",
         "malaprop lexicon list",
         "malaprop lexicon info",
+        "malaprop mcp",
         "malaprop reproduce",
         "malaprop lexicon graph",
         "malaprop lexicon import",
@@ -102,3 +117,32 @@ def test_help_is_complete_and_fits_a_terminal(
         if param.default not in (None, False) and param.param_type_name == "option":
             assert f"default: {param.default}" in flat
     assert f"## `{path}`" in tool.page()
+
+
+def shown_commands() -> Iterator[tuple[str, str]]:
+    """Yield the commands of all pages that users read: those in blocks and in backticks."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    for page in pages:
+        text = page.read_text("utf-8").replace("\\\n", " ")
+        blocks = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        lines = [line for block in blocks for line in block.splitlines()]
+        spans = re.findall(r"`(malaprop [^`]+)`", text)
+        for command in [*lines, *spans]:
+            if found := re.search(r"(?:^|\| |\$ )(malaprop [a-z][^|>#&;]*)", command):
+                yield page.name, " ".join(found[1].split())
+
+
+def unknown(command: str) -> list[str]:
+    """Return the options of a command line that the command does not have."""
+    words = command.split()
+    path = next(path for n in (3, 2, 1) if (path := " ".join(words[:n])) in COMMANDS)
+    known = {flag for param in COMMANDS[path].params for flag in [*param.opts, "--help"]}
+    flags = [word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)]
+    return [flag for flag in flags if flag not in known] + ([path] if path == "malaprop" else [])
+
+
+def test_every_command_on_a_page_exists_with_its_options() -> None:
+    shown = set(shown_commands())
+    assert len(shown) > 100
+    assert not [(page, command) for page, command in sorted(shown) if unknown(command)]
+    assert unknown("malaprop privatize a.txt --frobnicate -e 1") == ["--frobnicate"]

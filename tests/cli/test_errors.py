@@ -55,7 +55,7 @@ GOOD = "good.txt -o out.txt"
 CSV = "good.csv -c text -e 1"
 CASES = [
     privatize(2, "there is no file missing.txt", "missing.txt -o out.txt -e 1"),
-    privatize(2, "is a folder", "sub -o out.txt -e 1"),
+    privatize(2, "sub is a folder, and out.txt sounds like a file", "sub -o out.txt -e 1"),
     privatize(2, "an output is needed", "good.txt -e 1"),
     privatize(2, "Missing argument 'INPUT'", ""),
     privatize(2, "Missing option '--epsilon'", GOOD),
@@ -89,16 +89,16 @@ CASES = [
     *(
         privatize(2, f"ends in {end}: name a file that ends in .csv", f"{CSV} -o {name}")
         for name, end in (
-            *(("out.xlsx", ".xlsx"), ("out.docx", ".docx"), ("out.json", ".json")),
-            *(("out.log", ".log"), ("out.csv.bak", ".bak"), ("out.xlsx.gz", ".xlsx")),
+            *(("out.xlsx", ".xlsx"), ("out.docx", ".docx"), ("out.pst", ".pst")),
+            *(("out.lst", ".lst"), ("out.csv.bak", ".bak"), ("out.xlsx.gz", ".xlsx")),
         )
     ),
     *(
         privatize(2, f"Malaprop writes no {what}", f"{CSV} -o out.{end} --format csv")
         for end, what in (("xlsx", "spreadsheets"), ("ODS", "spreadsheets"), ("docx", "such files"))
     ),
-    privatize(2, "or name the format with --format txt", "good.txt -o out.log -e 1"),
-    privatize(2, "or name the format with --format txt", "- -o out.log -e 1"),
+    privatize(2, "or name the format with --format txt", "good.txt -o out.lst -e 1"),
+    privatize(2, "or name the format with --format txt", "- -o out.lst -e 1"),
     privatize(2, "'--format'", "good.txt -o out.xlsx -e 1 --format word"),
     privatize(2, "leave out --column", f"{GOOD} -e 1 -c text"),
     privatize(2, "2 columns: id, text", "named.csv -o out.csv -c nosuch -e 1"),
@@ -119,7 +119,7 @@ CASES = [
     privatize(2, "no record has the key 'nosuch'", "good.jsonl -o out.jsonl -c nosuch -e 1"),
     privatize(2, "no column is named 'nosuch'", "good.parquet -o out.parquet -c nosuch -e 1"),
     privatize(1, "only text can be privatized", "good.parquet -o out.parquet -c n -e 1"),
-    privatize(1, "cannot be read as utf-8", "latin.txt -o out.txt -e 1"),
+    privatize(1, "cannot be read as utf-8", "latin.txt -o out.txt -e 1 --encoding utf-8"),
     privatize(1, "cannot be read as utf-32", "good.txt -o out.txt -e 1 --encoding utf-32"),
     privatize(1, "not well-formed", "unclosed.csv -o out.csv -c text -e 1"),
     privatize(1, "record 1 is not well-formed", "trailing.csv -o out.csv -c text -e 1"),
@@ -259,10 +259,10 @@ def test_permissions(cli: Cli, data: Path) -> None:
 def test_an_input_that_cannot_be_opened(
     cli: Cli, data: Path, monkeypatch: pytest.MonkeyPatch, number: int, says: str
 ) -> None:
-    def refuse(path: Path, mode: str) -> IO[Any]:
+    def refuse(path: Path, mode: str = "r", **options: Any) -> IO[Any]:
         if path.name == "good.txt":
             raise OSError(number, os.strerror(number), str(path))
-        return original(path, mode)
+        return original(path, mode, **options)
 
     original = Path.open
     monkeypatch.setattr(Path, "open", refuse)

@@ -52,7 +52,7 @@ def test_a_table_a_page_and_json(cli: Cli, folder: Path, lexicon_file: Path) -> 
     outputs = ("--json", "result.json", "--report", "page.html")
     ended = cli(*command(lexicon_file, "--label", "y", "--most", "0.99"), *outputs)
     assert ended.code == 0
-    assert "Recommended: tem at ε = " in ended.text
+    assert "Recommended: tem, exponent=audited at ε = " in ended.text
     for word in ("patient", "nurse", "doctor"):
         assert word not in ended.text + ended.err
     result = json.loads((folder / "result.json").read_text())

@@ -119,12 +119,12 @@ def test_a_run_says_before_the_work_what_a_balance_would_give(
     assert balanced_for("small") == [1.5, 2.5]
     for epsilon in ("1.5", "2.5"):
         assert "malaprop lexicon" not in run(epsilon)
-    assert "no balance for ε = 1" in run("1")
-    assert "run malaprop lexicon graph small --epsilon 1.0 for about 1" in run("1")
-    again = cli("lexicon", "graph", "small", "--epsilon", "1")
+    assert "no balance for ε = 0.8" in run("0.8")
+    assert "run malaprop lexicon graph small --epsilon 0.8 for about 0.8" in run("0.8")
+    again = cli("lexicon", "graph", "small", "--epsilon", "0.8")
     assert again.code == 0
-    assert balanced_for("small") == [1.0, 1.5, 2.5]
-    assert "malaprop lexicon" not in run("1")
+    assert balanced_for("small") == [0.8, 1.5, 2.5]
+    assert "malaprop lexicon" not in run("0.8")
     alone = cli("lexicon", "graph", "small", "--epsilon", "2", "--force")
     assert alone.code == 0
     assert balanced_for("small") == [2.0]

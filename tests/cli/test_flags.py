@@ -4,6 +4,7 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import get_type_hints
 
@@ -13,6 +14,8 @@ import malaprop
 from malaprop.cli.app import app
 from malaprop.cli.main import FLAGS, with_flag_names
 from malaprop.files.texts import read_labelled
+from malaprop.ledger import Ledger
+from malaprop.server.settings import Settings
 from malaprop.text.policy import TextOptions
 
 PACKAGE = Path(malaprop.__file__).parent
@@ -32,11 +35,16 @@ MEASURED = {
     )
     for name in inspect.signature(call).parameters
 }
+LEDGER = {
+    name for call in (Ledger.open, Ledger.set_limits) for name in inspect.signature(call).parameters
+}
 # These run other programs, with flags of theirs.
 OTHER_PROGRAMS = {"lab/datasets/download.py"}
 # A command that the user is told to run has its flags.
 COMMAND = re.compile(
-    r"malaprop (attack|audit|bench|calibrate|evaluate|lexicon|lm|privatize|reproduce) "
+    r"malaprop (attack|audit|bench|calibrate|data|evaluate|ledger|lexicon|lm|privatize|reproduce"
+    r"|serve) "
+    r"|as with  (jq|pandoc|pdftotext|soffice) |with  readpst "
 )
 
 
@@ -50,14 +58,17 @@ def test_parameters_become_flags_and_all_else_stays() -> None:
 
 def test_each_flag_is_one_of_the_command_and_each_parameter_one_of_the_call() -> None:
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    named = ("privatize", "release", "embed", "evaluate", "calibrate", "serve")
+    of_ledgers = commands["ledger"].commands.values()
     options = {
         flag
-        for name in ("privatize", "release", "embed", "evaluate", "calibrate")
-        for parameter in commands[name].params
+        for command in (*map(commands.get, named), *of_ledgers)
+        for parameter in command.params
         for flag in parameter.opts
     }
     assert set(FLAGS.values()) <= options
-    assert set(FLAGS) <= PARAMETERS | MEASURED
+    settings = {field.name for field in fields(Settings)}
+    assert set(FLAGS) <= PARAMETERS | MEASURED | settings | LEDGER
 
 
 def test_each_parameter_in_a_message_has_a_flag() -> None:

@@ -145,8 +145,9 @@ def test_a_pipe_into_a_file_and_a_file_into_a_pipe(cli: Cli, folder: Path) -> No
 @pytest.mark.parametrize(
     ("source", "arguments", "output"),
     [
-        ("notes.log", "--format txt", "notes.private.log"),
-        ("notes.log", "--format txt", "out.md"),
+        ("notes.log", "", "notes.private.log"),
+        ("notes.lst", "--format txt", "notes.private.lst"),
+        ("notes.lst", "--format txt", "out.bak"),
         ("notes.txt", "", "private"),
         ("notes.txt", "", "private.gz"),
         ("notes.txt", "", ".private"),

@@ -199,8 +199,7 @@ def test_a_reader_that_goes_away(folder: Path, options: tuple[str, ...]) -> None
 def test_a_terminal_sees_progress(folder: Path, options: tuple[str, ...]) -> None:
     shown = _on_a_terminal("privatize", "-", "-o", "out.txt", *options, stdin=b"cold\n" * 9_000)
     assert "━" in shown
-    assert "words, " in shown
-    assert "a second" in shown
+    assert "9,000 words" in shown
     assert "Promised" in shown.split("━")[-1]
     assert_private((folder / "out.txt").read_text())
 

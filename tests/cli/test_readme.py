@@ -14,6 +14,27 @@ README = (ROOT / "README.md").read_text("utf-8")
 COMMANDS = re.findall(r"^malaprop .*", README, re.M)
 
 
+def test_it_takes_a_minute() -> None:
+    assert len(re.findall(r"(?<!!)\[[^\]]+\]\(docs/", README)) == 8
+    assert len(README.split()) < 900  # a third of them in tables and code
+
+
+def test_it_has_the_figures_of_the_comparison() -> None:
+    page = (ROOT / "docs/explanation/compare.md").read_text("utf-8")
+    first = page[: page.index("Identifying values that survive, by class")]
+    rows = [[cell.strip() for cell in line.split("|")] for line in first.splitlines()]
+    survive, recovered = ({row[1]: row[place] for row in rows if len(row) > 6} for place in (2, 4))
+    detector, both = "Presidio, with spaCy", "Presidio with spaCy, then Malaprop"
+    told = " ".join(README.split())
+    assert (
+        f"{survive[detector]} survive Presidio with spaCy's model, {survive['Malaprop']} Malaprop, "
+        f"{survive['Malaprop, names redrawn']} Malaprop with names redrawn, and {survive[both]} "
+        "Presidio and then Malaprop."
+    ) in told
+    assert f"recovers {recovered[detector]} from Presidio's output, and" in told
+    assert f"and {recovered['Malaprop']} from Malaprop's at ε = 1.5" in told
+
+
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the examples in it, which is the working directory."""

@@ -92,7 +92,7 @@ TABLE = {
         "--success 0.3 --prior nowhere.txt": "not there",
         "--like tem": "tem:1.5",
         "--like teem:1": "Did you mean 'tem'",
-        "--like tem:x": "epsilon",
+        "--like tem:x": "ε must be a number",
         "--success 0.3 --sample texts.txt": "--context",
         "--success 0.3 --context --column x": "--sample",
         "--success 0.3 --context --sample nowhere.txt": "no file",

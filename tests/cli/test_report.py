@@ -76,6 +76,8 @@ def test_the_json_report_is_complete(cli: Cli, folder: Path, options: tuple[str,
             "input": "-",
             "output": "-",
             "format": "txt",
+            "encoding": "utf-8",
+            "guessed": False,
             "protected_columns": [],
             "unprotected_columns": [],
             "records": 1,
@@ -130,7 +132,7 @@ def test_without_verbose_three_lines_are_enough(cli: Cli, folder: Path) -> None:
     assert names == ["Promised", "Visible", "Report"]
     assert len(ended.err.splitlines()) <= 8
     assert "“aspirin” and “ibuprofen” by a factor of at most 2.72" in ended.flat
-    assert "punctuation, order of records, the columns id, note" in ended.flat
+    assert "punctuation, order of records, other columns: id, note" in ended.flat
     assert "2 words in 1 record of 1 file; --report FILE or -v for all of it" in ended.flat
     assert "the whole report is in r.md" in cli(*command, "--report", "r.md").flat
 
@@ -152,7 +154,7 @@ def test_the_unchanged_share_is_the_mean_of_staying(cli: Cli, folder: Path) -> N
         ("50", "THIS EPSILON PROTECTS NEXT TO NOTHING: 100% of words are expected to stay"),
         (
             "2",
-            "guesses about 61% of them right. Take a smaller one: about 1.11 would keep a third",
+            "guesses about 60% of them right. Take a smaller one: about 1.13 would keep a third",
         ),
         ("1", None),
     ],
@@ -310,6 +312,17 @@ def test_texts_without_words_are_counted_and_warned_of(cli: Cli, folder: Path) -
     assert [one for one in report["warnings"] if one.startswith(warning)]
     assert "texts without words, shown as they are 2 " in cli.privatize("-", stdin=stdin).flat
     assert "warning" not in cli.privatize("-", "--punctuation", "drop", stdin=stdin).err
+
+
+def test_texts_of_another_language_are_warned_of_once_with_the_share(cli: Cli) -> None:
+    unknown, known = b"qzvx\n" * 12, b"cold\n" * 18
+    ended = cli.privatize("-", "--quiet", stdin=unknown + known)
+    assert ended.err.startswith("warning: 40% of the words are not in the lexicon.")
+    assert ended.err.count("warning") == 1
+    dropping = cli.privatize("-", "--quiet", "--unknown", "drop", stdin=unknown + known)
+    assert dropping.err.startswith("warning: 40%")
+    assert "warning" not in cli.privatize("-", "--quiet", stdin=unknown + known * 2).err
+    assert "warning" not in cli.privatize("-", "--quiet", stdin=unknown).err  # too few to tell
 
 
 def page_of(cli: Cli, *arguments: str, stdin: bytes = b"cold\n", epsilon: str = "1") -> str:

@@ -20,7 +20,10 @@ LINE = Line(
 def test_a_page_is_made_from_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, page = tmp_path / "lines.jsonl", tmp_path / "page.html"
     source.write_text(written([LINE]))
-    assert run(["reproduce", "nadp", "--from", str(source), "--report", str(page)]) == 0
+    assert (
+        run(["reproduce", "nadp", "--from", str(source), "--page", "full", "--report", str(page)])
+        == 0
+    )
     assert "in_clear" in page.read_text("utf-8")
     assert "in_clear: 7" in capsys.readouterr().out
 

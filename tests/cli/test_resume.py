@@ -195,6 +195,25 @@ def test_a_faulty_record_is_passed_with_on_error(
     assert CANARY not in done.err + (folder / "r.json").read_text()
 
 
+def test_with_another_on_error_the_second_try_goes_on(
+    cli: Cli, folder: Path, breaking: Breaking
+) -> None:
+    """Neither --resume nor --force is needed, and nothing is drawn again."""
+    command = (*write_input(folder, "csv"), "--workers", "1")
+    lines = (folder / "in.csv").read_bytes().split(b"\n")
+    lines[57] = b"56,\0" + CANARY.encode()
+    (folder / "in.csv").write_bytes(b"\n".join(lines))
+    assert breaking.after(None, lambda: cli.privatize(*command)).code == 1
+    drawn = breaking.calls
+    assert "resume it with --resume" in cli.privatize(*command).err
+    changed = cli.privatize(*command, "--on-error", "skip", "--unknown", "mask")
+    assert changed.code == 1
+    assert "the treatment of texts changed" in changed.err
+    done = breaking.after(None, lambda: cli.privatize(*command, "--on-error", "mask"))
+    assert (done.code, breaking.calls) == (0, 10 - drawn)
+    assert texts_of(folder, "csv").count("[masked]") == 1
+
+
 def test_faulty_records_can_be_left_out_of_a_pipe(cli: Cli, folder: Path) -> None:
     ended = cli.privatize("-", "--on-error", "skip", "-q", stdin=b"cold\n\xff\nhot\0\nwarm\n")
     assert ended.code == 0

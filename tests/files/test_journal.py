@@ -299,7 +299,9 @@ def test_a_crash_between_the_name_and_the_record(tmp_path: Path) -> None:
         resumed(source, final, {"the seed": "7"})
     resume_file.write_record(final, record_of(header, run_key(SALT), outside(source), whole))
     assert resumed(source, final).whole
-    Output(Job(str(source), str(final)), 0).start_over(force=False)  # what is whole is in no way
+    Output(Job(str(source), str(final)), 0).start_over(
+        dict, force=False
+    )  # what is whole is in no way
     source.write_text("mild!")
     with pytest.raises(OutputError, match="the input changed"):
         resumed(source, final)

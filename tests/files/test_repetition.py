@@ -17,8 +17,8 @@ from scipy.stats import chisquare
 
 from malaprop import TEM, Balanced, Laplace, Lexicon, Privatizer, compose, seeded_rng
 from malaprop.draws import share_draws
+from malaprop.owner import common_words, count_repeats, split_repeats
 from malaprop.privacy.errors import ParameterError
-from malaprop.release import common_words, count_repeats, split_repeats
 from malaprop.text import parser
 from malaprop.text.policy import Repeat
 

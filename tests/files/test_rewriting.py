@@ -166,7 +166,9 @@ ALLOWED = (
     "malaprop.privacy.errors",
     "malaprop.files.compression",
     "malaprop.files.formats",
+    "malaprop.files.mail",
     "malaprop.report.file_counts",
+    "malaprop.text.markup",  # a page says that it is one
 )
 
 

@@ -11,6 +11,7 @@ from tests.fuzz import (
     data_archives,
     journals,
     labelled_files,
+    ledgers,
     lexicon_files,
     planning,
     public_pieces,
@@ -30,5 +31,7 @@ TARGETS: dict[str, tuple[Target, int]] = {
     "vector formats": (vector_files.fuzz, 3_000),
     "journal": (journals.fuzz, 2_000),
     "data archives": (data_archives.fuzz, 5_000),
+    "ledger": (ledgers.fuzz, 4_000),
+    "keys": (ledgers.fuzz_keys, 2_000),
 }
 """Each target, and how many cases `make fuzz` tries."""

@@ -22,6 +22,8 @@ _POLICIES = [
     Policy(keep=KEEP),
     Policy(markup="html"),
     Policy(keep=KEEP, markup="html", unknown="mask"),
+    Policy(markup="markdown"),
+    Policy(keep=KEEP, markup="markdown", unknown="mask"),
     Policy(keep=KEEP, markup="html", kinds="typed", kind_epsilon=1.0),
     Policy(keep=KEEP, markup="html", punctuation="drop", unknown="drop"),
 ]

@@ -103,7 +103,7 @@ def test_principal_directions_come_from_public_vectors_only() -> None:
         {"epsilon": "1"},
         {"n_components": 13},
         {"n_components": 0},
-        {"projection": "sparse"},
+        {"projection": "fourier"},
         {"projection_seed": None},
         {"random_state": "seed"},
         {"random_state": -1},

@@ -73,6 +73,29 @@ def test_what_is_declared_public_travels(
     assert "“zyxflu”" in str(found.report.guarantee)
 
 
+def test_names_are_redrawn_and_a_detector_works_in_the_tasks(
+    spark: "SparkSession", hundred: Lexicon, tmp_path: Path
+) -> None:
+    pytest.importorskip("presidio_analyzer")
+    from malaprop.integrations.presidio import PresidioDetector
+    from malaprop.integrations.spark import privatize
+
+    found = privatize(
+        texts_of(spark, ["waa Thandazile Okafor waa zinhle@mthembu.org"] * 40),
+        ["text"],
+        lexicon=hundred,
+        mechanism=ANYTHING,
+        path=str(tmp_path / "private"),
+        redraw="names",
+        detector=PresidioDetector(),
+    )
+    texts = [row["text"] for row in rows_of(found.dataframe)]
+    assert len(set(texts)) == 40
+    assert not any("Okafor" in text or "Thanda" in text for text in texts)
+    assert all(text.endswith("@example.org") for text in texts)
+    assert (found.report.counts["names"], found.report.counts["entities"]) == (80, 40)
+
+
 def test_texts_can_be_readable(spark: "SparkSession", tmp_path: Path) -> None:
     from malaprop.integrations.spark import privatize
 

@@ -50,7 +50,7 @@ def test_changed_bytes_are_refused(
     content[-8] ^= 1
     (changed / "unigrams.npy").write_bytes(content)
     monkeypatch.setattr(bigrams, "DATA", tmp_path)
-    with pytest.raises(LexiconError, match="not those that ship"):
+    with pytest.raises(LexiconError, match="this version reads, or it is damaged"):
         shipped_model(english)
 
 

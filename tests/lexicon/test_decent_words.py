@@ -29,7 +29,7 @@ def test_the_readme_counts_them() -> None:
     count = {name: sum(row[1] == name for row in ROWS) for name in ("slur", "sexual", "crude")}
     assert f"| words left out | {len(ROWS)}: slurs ({count['slur']})" in notes
     assert f"sexual words ({count['sexual']}) and crude words ({count['crude']})" in notes
-    page = (ROOT / "docs/lexicons.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/howto/lexicons.md").read_text(encoding="utf-8")
     assert f"{len(ROWS)} slurs, sexual words and crude words are left out" in page
 
 

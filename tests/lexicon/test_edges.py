@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from malaprop import Balanced, GraphOptions, Lexicon, LexiconError, MetricError, ParameterError
@@ -100,6 +100,77 @@ def test_parts_that_no_candidate_joins_are_joined_by_the_closest_words() -> None
     lexicon = Lexicon([f"w{i}" for i in range(6)], [[0.0], [1.0], [2.0], [100.0], [101.0], [102.0]])
     graph = build_graph(lexicon, GraphOptions(cap=2, candidates=1, anchors=0))
     assert [2, 3] in graph.edges.tolist()
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.integers(2, 60),
+    st.sampled_from([1.0, 1.5, 2.0, 3.5]),
+    st.integers(0, 2**32),
+    st.integers(1, 120),
+)
+def test_words_that_stay_apart_are_two_steps_apart(
+    size: int, anchor_weight: float, seed: int, count: int
+) -> None:
+    """The graph is still connected and capped, and its anchors are where they were."""
+    lexicon = random_lexicon(size, 20, seed)
+    chosen = np.random.default_rng(seed).integers(0, size, (count, 2))
+    apart = tuple((f"w{a}", f"w{b}") for a, b in chosen.tolist() if abs(a - b) > 1)
+    options = GraphOptions(anchors=3, anchor_weight=anchor_weight, apart=apart)
+    graph = build_graph(lexicon, options)
+    joined = dict(zip(map(tuple, graph.edges.tolist()), graph.weights.tolist(), strict=True))
+    lengths = [joined.get(pair) for pair in map(tuple, options.apart_in(lexicon.index).tolist())]
+    assert all(length is None or length >= 2.0 for length in lengths)
+    near_edges = graph.edges[graph.weights == 1.0]
+    if anchor_weight > 1.0:
+        assert np.bincount(near_edges.ravel(), minlength=size).max(initial=0) <= options.cap
+    if anchor_weight >= 2.0:
+        near, _ = near_words(lexicon, 3, options.components)
+        reached = np.take_along_axis(graph.distances(np.arange(size)), near, axis=1)
+        assert reached.max(initial=0.0) <= anchor_weight
+
+
+def test_parts_are_joined_by_words_that_need_not_stay_apart() -> None:
+    lexicon = Lexicon([f"w{i}" for i in range(6)], [[0.0], [1.0], [2.0], [100.0], [101.0], [102.0]])
+    options = GraphOptions(cap=3, candidates=1, anchors=0, apart=(("w3", "w2"),))
+    edges = build_graph(lexicon, options).edges.tolist()
+    assert [2, 3] not in edges
+    assert [1, 3] in edges or [2, 4] in edges
+
+
+def test_antonyms_of_english_stay_apart_by_default() -> None:
+    words = Lexicon(["hot", "cold", "warm", "cool"], [[0.0], [1.0], [3.0], [4.0]])
+    assert words.with_graph().steps("hot", "cold") == 2.0
+    assert words.with_graph(apart=()).steps("hot", "cold") == 1.0
+    alone = Lexicon(["hot", "cold"], [[0.0], [1.0]])
+    assert alone.with_graph().steps("hot", "cold") == 1.0  # nothing else connects them
+
+
+def test_pairs_that_stay_apart_are_part_of_the_fingerprint() -> None:
+    """By what they are in the lexicon: other words, their order and doubles change nothing."""
+    lexicon = random_lexicon(60, 20)
+    tokens = [
+        graph_in(lexicon.with_graph(apart=apart)).token
+        for apart in (
+            None,
+            (),
+            [("w1", "elsewhere")],
+            [("w1", "w7"), ("w3", "w2")],
+            (["w2", "w3"], ["w7", "w1"], ["w1", "w7"]),
+            [("w1", "w9")],
+        )
+    ]
+    assert tokens[0] == tokens[1] == tokens[2]
+    assert tokens[3] == tokens[4]
+    assert len(set(tokens)) == 3
+
+
+@pytest.mark.parametrize(
+    "apart", ["hot", ["hot"], ["ab"], [("a", "b", "c")], [("a", 1)], 7, [None]]
+)
+def test_what_stays_apart_must_be_pairs_of_words(apart: object) -> None:
+    with pytest.raises(ParameterError, match=r"'apart' of a word graph must be a list of pairs"):
+        GraphOptions(apart=apart)  # type: ignore[arg-type]
 
 
 def test_own_edges(line: Lexicon) -> None:

@@ -13,6 +13,7 @@ from malaprop.mechanisms.balance import balance_in, best_balance, grid, plain
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.law import Law
 from malaprop.privacy.word_graph import WordGraph, graph_of
+from malaprop.text.english import antonyms
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +59,9 @@ def ground(english: Lexicon, sample: Ids) -> Ground:
     return Ground(english, sample)
 
 
-def test_it_is_the_one_that_the_options_make(graph: WordGraph) -> None:
+def test_it_is_the_one_that_the_options_make(english: Lexicon, graph: WordGraph) -> None:
     options = GraphOptions()
-    assert graph.made == options.to_dict()
+    assert graph.made == options.made_of(english.index)
     assert graph.cutoff == options.cutoff
     steps = np.bincount(graph.edges[graph.weights == 1.0].ravel(), minlength=graph.size)
     assert (steps.min(), steps.max()) == (2, options.cap)
@@ -72,6 +73,18 @@ def test_the_nearest_words_are_near(graph: WordGraph, ground: Ground, sample: Id
     five = np.take_along_axis(distances, ground.nearest[:, :5], axis=1)
     # The graph's own angles are those of vectors rounded to a grid, so that ranks may swap.
     assert (five <= GraphOptions().anchor_weight).mean() > 0.99
+
+
+def test_antonyms_are_two_steps_apart_or_more(english: Lexicon, graph: WordGraph) -> None:
+    listed = antonyms()
+    assert list(listed) == sorted({(min(pair), max(pair)) for pair in listed})
+    assert all(a != b and (a + b).isascii() and a + b == (a + b).lower() for a, b in listed)
+    pairs = GraphOptions().apart_in(english.index)
+    assert len(pairs) > 1400
+    joined = dict(zip(map(tuple, graph.edges.tolist()), graph.weights.tolist(), strict=True))
+    between = {joined.get(pair) for pair in map(tuple, pairs.tolist())}
+    assert between == {None, GraphOptions().anchor_weight}
+    assert graph.weights.min() == 1.0  # so that any other path has two steps or more
 
 
 def test_near_words_are_found_again(english: Lexicon, graph: WordGraph, sample: Ids) -> None:

@@ -139,6 +139,11 @@ def test_a_model_knows_its_words(model: BigramModel) -> None:
     assert words_digest(["ab", "c"]) != words_digest(["a", "bc"])
 
 
+def state_any_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have all fingerprints be right: a stranger can state that of damaged files."""
+    monkeypatch.setattr(BigramModel, "fingerprint", property(lambda _: "right"))
+
+
 def damage(folder: Path, name: str, array: object) -> None:
     np.save(folder / f"{name}.npy", array, allow_pickle=True)  # type: ignore[arg-type]
 
@@ -161,8 +166,9 @@ def damage(folder: Path, name: str, array: object) -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_arrays_that_do_not_fit_are_refused(
-    model: BigramModel, tmp_path: Path, name: str, array: object
+    model: BigramModel, tmp_path: Path, name: str, array: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    state_any_fingerprint(monkeypatch)
     save_model(model, tmp_path / "model")
     damage(tmp_path / "model", name, array)
     with pytest.raises(LexiconError, match="holds no bigram model"):
@@ -172,7 +178,8 @@ def test_arrays_that_do_not_fit_are_refused(
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": 3},
+        {"format": 2},
+        {"fingerprint": "0" * 64},
         {"sources": {"\x1b[31m": "red"}},
         {"sources": {"long": "x" * 5000}},
         {"sources": 3},
@@ -189,9 +196,23 @@ def test_notes_that_cannot_be_shown_are_refused(
         open_model(tmp_path / "model")
 
 
-def test_damaged_files_are_refused_or_read_but_nothing_else(
-    model: BigramModel, tmp_path: Path
+@pytest.mark.parametrize("name", ["unigrams", "totals", "nexts", "counts", "places", "sketch"])
+def test_a_model_with_another_value_is_refused(
+    model: BigramModel, tmp_path: Path, name: str
 ) -> None:
+    save_model(model, tmp_path / "model")
+    assert open_model(tmp_path / "model").fingerprint == model.fingerprint
+    array = np.array(getattr(model, name))
+    array[0] ^= 1
+    damage(tmp_path / "model", name, array)
+    with pytest.raises(LexiconError, match="or it is damaged"):
+        open_model(tmp_path / "model")
+
+
+def test_damaged_files_are_refused_or_read_but_nothing_else(
+    model: BigramModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state_any_fingerprint(monkeypatch)
     folder = tmp_path / "model"
     rng = np.random.Generator(np.random.PCG64(3))
     outcomes = set()

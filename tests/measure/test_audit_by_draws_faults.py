@@ -76,9 +76,9 @@ def test_pairs_that_could_show_nothing_get_few_draws() -> None:
 class _Capitals(Privatizer):
     """Writes a private word in capitals if the secret word was."""
 
-    def texts(self, texts: Iterable[Any]) -> list[Any]:
+    def texts(self, texts: Iterable[Any], *, entities: Iterable[object] | None = None) -> list[Any]:
         there = list(texts)
-        private = super().texts(there)
+        private = super().texts(there, entities=entities)
         both = zip(there, private, strict=True)
         return [out.upper() if text.isupper() else out for text, out in both]
 

@@ -43,7 +43,7 @@ def test_the_stored_figures_are_those_of_the_shipped_model(english: Lexicon) -> 
 
 
 def test_the_stored_figures_are_the_measured_ones() -> None:
-    """The tool takes them from what the benchmark stored: the tables of docs/attacks.md."""
+    """They are what the benchmark stored, and docs/explanation/attacks.md shows."""
     tool = ROOT.parent.parent / "tools" / "build_context_figures.py"
     if not (tool.parent.parent / "benchmarks").is_dir():
         pytest.skip("without the benchmarks' results")
@@ -68,6 +68,12 @@ def test_figures_are_interpolated_and_known_for_what_was_measured(
     share = (between.context - figure.context) / (above.context - figure.context)
     assert share == pytest.approx(0.4)
     assert "film reviews" in str(figure)
+    assert figure.readable is not None
+    assert figure.kept < figure.readable < figure.context + 0.03
+    assert f"{figure.readable:.0%} are the original ones" in figure.made_readable
+    assert between.readable is not None
+    assert figure.readable < between.readable < above.readable  # type: ignore[operator]
+    assert context_figure(Laplace(epsilon=14.0), english).made_readable == ""  # type: ignore[union-attr]
     assert context_figure(Balanced(epsilon=0.2), graph) is None
     assert context_figure(Balanced(epsilon=9.0), graph) is None
     assert context_figure(TEM(epsilon=1.5), TINY) is None

@@ -47,7 +47,8 @@ def evaluation(words: Lexicon, bigrams: BigramModel) -> Evaluation:
 
 def test_each_setting_has_privacy_beside_utility(evaluation: Evaluation) -> None:
     strong, weak = evaluation.cells
-    assert (strong.title, weak.title) == ("tem at ε = 0.5", "tem at ε = 4")
+    assert strong.title == "tem, exponent=audited at ε = 0.5"
+    assert weak.title == "tem, exponent=audited at ε = 4"
     assert strong.kept.value < weak.kept.value
     assert strong.text_similarity.value < weak.text_similarity.value
     assert list(strong.attacks) == ["bayes", "context", "majority"]

@@ -31,6 +31,7 @@ def cell(epsilon: float, accuracy: float, recovered: float, *, kept: float = 0.1
     label = attack_figure(1.0, interval=(1.0, 1.0), recovers_words=False)
     return Cell(
         mechanism={"name": "tem", "epsilon": epsilon},
+        name="tem",
         kept=estimate(kept),
         similarity=estimate(0.3),
         text_similarity=estimate(0.5),
@@ -176,6 +177,7 @@ def test_without_labels_or_context_the_summary_says_what_it_can() -> None:
         "At ε = 1.5 private texts keep a similarity of 0.50 (0.49 to 0.51) to the clean ones; an "
         "observer of single words recovers 20 % (18 to 22) of words."
     )
-    none = replace(one, attacks={}, mechanism={"name": "laplace", "epsilon": 9})
+    laplace = {"name": "laplace", "epsilon": 9}
+    none = replace(one, attacks={}, mechanism=laplace, name="laplace")
     assert evaluation(bayes, none, bounds=bare).summary.startswith("At ε = 1.5 (tem) ")
     assert evaluation(none, bounds=bare).summary.endswith("; no attack on words was run.")

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy.stats import kstest, norm
+from tests.draws import off_by, p_value
 
 from malaprop import (
     Gaussian,
@@ -14,10 +16,13 @@ from malaprop import (
     Lexicon,
     MetricError,
     ParameterError,
+    audit,
     gaussian_scale,
     seeded_rng,
 )
+from malaprop.measure.bayes import vector_likelihoods
 from malaprop.mechanisms.gaussian import diameter
+from malaprop.privacy.channel import VectorChannel
 from malaprop.privacy.gaussian_noise import classical_scale
 
 DRAWS = 20_000
@@ -146,10 +151,82 @@ class TestPublished:
             Gaussian(epsilon=epsilon, published=True)
 
 
+def uneven(words: int = 30, scale: float = 1.0) -> Lexicon:
+    """Words that differ far less in some dimensions than in others, and in the last not at all."""
+    vectors = seeded_rng(9).normal(size=(words, 4)) * [4.0, 1.0, 0.25, 0.0]
+    return Lexicon([f"w{i}" for i in range(words)], scale * vectors)
+
+
+class TestPerDimension:
+    SPACE = uneven()
+    CHANNEL = Gaussian(epsilon=2.0, delta=1e-4, per_dimension=True).on(SPACE)
+
+    def test_each_coordinate_has_its_own_width(self) -> None:
+        own = self.CHANNEL.noise.sigma * self.CHANNEL.noise.widths
+        assert own[0] > 1.5 * own[1] > 2 * own[2] >= own[3] > 0.0
+        noisy = self.CHANNEL.release(np.zeros((DRAWS, 4)), seeded_rng(4)) / own
+        for column in noisy.T:
+            assert kstest(column, norm.cdf).pvalue > 1e-6
+            assert abs(column.std() - 1.0) < 5.0 / math.sqrt(2 * DRAWS)  # 5 % off is ten of those
+        for factor in (0.95, 1.05):
+            assert kstest(factor * noisy.ravel(), norm.cdf).pvalue < 1e-6
+
+    def test_it_draws_what_it_states(self) -> None:
+        density = self.CHANNEL.noise.density(self.SPACE)
+        assert p_value(self.CHANNEL.noise, self.SPACE, density) > 1e-6
+        for share in (-0.05, 0.05):
+            assert p_value(self.CHANNEL.noise, self.SPACE, off_by(density, share)) < 1e-6
+
+    def test_the_worst_pair_of_words_loses_what_is_promised_and_no_more(self) -> None:
+        found = audit(self.CHANNEL)
+        assert found.holds
+        assert found.worst_ratio == pytest.approx(1.0, rel=1e-6)
+        smaller = replace(self.CHANNEL.noise, sigma=0.95 * self.CHANNEL.noise.sigma)
+        guarantee, decoder = self.CHANNEL.guarantee, self.CHANNEL.decoder
+        assert audit(VectorChannel(self.SPACE, guarantee, smaller, decoder)).holds is False
+
+    def test_noise_of_other_widths_is_not_certified(self) -> None:
+        """The promise is about distances in units of its own widths."""
+        even = replace(self.CHANNEL.noise, widths=np.full(4, self.CHANNEL.noise.widths.min()))
+        guarantee, decoder = self.CHANNEL.guarantee, self.CHANNEL.decoder
+        assert audit(VectorChannel(self.SPACE, guarantee, even, decoder)).holds is None
+
+    def test_an_observer_weighs_each_dimension_by_its_width(self) -> None:
+        likelihoods = vector_likelihoods(self.CHANNEL)
+        assert likelihoods is not None
+        noisy = self.CHANNEL.release_words([0, 1, 2], seeded_rng(3))
+        own = self.CHANNEL.noise.sigma * self.CHANNEL.noise.widths
+        ways = noisy[:, None] - self.SPACE.vectors.astype(np.float64)
+        expected = norm.logpdf(ways, scale=own).sum(axis=2)
+        apart = likelihoods.of_some(noisy, np.arange(len(self.SPACE))) - expected
+        np.testing.assert_allclose(apart, apart[0, 0] + np.zeros_like(apart), atol=1e-8)
+
+    def test_it_adds_less_noise_than_one_width_where_dimensions_are_uneven(self) -> None:
+        one = Gaussian(epsilon=2.0, delta=1e-4).on(self.SPACE).noise
+        assert self.CHANNEL.noise.length(4) < 0.95 * one.length(4)
+
+    def test_only_the_shape_of_the_vectors_matters(self) -> None:
+        ids = np.arange(30).repeat(20)
+        there = Gaussian(epsilon=2.0, delta=1e-4, per_dimension=True).on(uneven(scale=8.0))
+        here = self.CHANNEL.substitute(ids, seeded_rng(2))
+        assert np.array_equal(here, there.substitute(ids, seeded_rng(2)))
+
+    def test_vectors_that_are_no_words_need_public_ones(self) -> None:
+        mechanism = Gaussian(epsilon=1.0, sensitivity=2.0, per_dimension=True)
+        with pytest.raises(ParameterError, match="public"):
+            mechanism.for_vectors(4)
+        free = mechanism.for_vectors(4, self.SPACE.vectors)
+        assert free.noise.length(4) == pytest.approx(
+            gaussian_scale(1.0, 1e-5, 2.0) * np.linalg.norm(self.CHANNEL.noise.widths)
+        )
+        with pytest.raises(ParameterError, match="sensitivity"):
+            Gaussian(epsilon=1.0, per_dimension=True).for_vectors(4, self.SPACE.vectors)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"delta": 0.0}, {"delta": 1.0}, {"sensitivity": 0.0}, {"sensitivity": math.inf},
-     {"sensitivity": "1"}, {"published": "false"}, {"published": None}],
+     {"sensitivity": "1"}, {"per_dimension": 1}, {"published": "false"}, {"published": None}],
 )  # fmt: skip
 def test_wrong_parameters_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ParameterError, match=next(iter(wrong))):

@@ -16,6 +16,7 @@ from malaprop.privacy.noise import (
     orthonormal,
     paper_dimension,
     principal,
+    sparse,
     stretch_chance,
 )
 
@@ -60,6 +61,17 @@ class TestProjections:
         assert operator_norm(matrix) > 1.4 * (1.0 + dict(SIZES)[m])
         assert m * matrix.var() == pytest.approx(1.0, abs=0.05)
 
+    @pytest.mark.parametrize("m", [1, 2, 50, 300])
+    def test_sparse_columns_have_a_root_of_m_entries_of_length_1(self, m: int) -> None:
+        matrix, entries = sparse(300, m, seed=0), math.ceil(math.sqrt(m))
+        assert ((matrix != 0.0).sum(axis=0) == entries).all()
+        np.testing.assert_allclose(np.linalg.norm(matrix, axis=0), 1.0)
+
+    def test_sparse_projections_keep_lengths_on_average(self) -> None:
+        """ΦᵀΦ is the identity on average; entries half as large would be noticed."""
+        products = [matrix.T @ matrix for matrix in (sparse(9, 4, seed) for seed in range(4000))]
+        np.testing.assert_allclose(np.mean(products, axis=0), np.eye(9), atol=0.07)
+
     def test_principal_directions_keep_the_most_and_never_stretch(self) -> None:
         matrix = principal(CLOUD.vectors, 5)
         assert operator_norm(matrix) == pytest.approx(1.0, abs=1e-10)
@@ -73,7 +85,7 @@ class TestProjections:
         matrix = PrivEmb(epsilon=1.0, projection=name).on(CLOUD).noise.matrix
         assert stretches(matrix, CLOUD.vectors).max() <= operator_norm(matrix)
 
-    @pytest.mark.parametrize("name", ["orthonormal", "gaussian"])
+    @pytest.mark.parametrize("name", ["orthonormal", "gaussian", "sparse"])
     def test_the_seed_draws_it(self, name: str) -> None:
         first, again, other = (
             PrivEmb(epsilon=1.0, projection=name, projection_seed=seed).on(SMALL).noise.matrix
@@ -269,7 +281,7 @@ class TestRelease:
         {"beta": 0.0},
         {"beta": 1.0},
         {"delta": 0.0},
-        {"projection": "sparse"},
+        {"projection": "hashed"},
         {"projection_seed": None},
         {"projection_seed": -1},
         {"published": "yes"},

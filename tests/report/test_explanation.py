@@ -85,6 +85,11 @@ def test_the_defaults_are_those_of_a_privatizer() -> None:
     assert explained.guarantee == malaprop.Privatizer(epsilon=1.5).channel.guarantee
     assert explained.becomes[0].word == "aspirin"
     assert "ibuprofen" in str(explained)
+    # Rings that are far out, and hardly matter, are one row of a page.
+    (last,) = (line for line in str(explained).splitlines() if re.match(r"\s+[\d.]+\+ ", line))
+    far = explained.rings[8:]
+    assert len(far) > 5
+    assert last.split()[:2] == [f"{far[0].steps:g}+", f"{sum(ring.count for ring in far):,}"]
 
 
 @pytest.mark.parametrize("mechanism", ALL, ids=lambda mechanism: mechanism.name)

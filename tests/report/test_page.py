@@ -145,3 +145,14 @@ def test_the_ending_says_what_is_written(ending: str) -> None:
 def test_other_endings_are_refused() -> None:
     with pytest.raises(ParameterError, match=r"as Markdown or as a web page: x\.json ends in none"):
         report_path(Path("x.json"), ".md", ".html")
+
+
+def test_a_terminal_may_show_the_first_rows_alone() -> None:
+    rows = tuple((f"row{i}", "1") for i in range(5))
+    table = Table(("name", "value"), rows, most=2, chosen=frozenset({0, 4}))
+    page = Page(title="", sections=(Section("", (table,)),))
+    shown = render(page)
+    assert "row1" in shown
+    assert "row2" not in shown
+    assert "and 3 more rows" in shown
+    assert all(f"row{i}" in render(page, form) for i in range(5) for form in ("markdown", "html"))

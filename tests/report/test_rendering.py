@@ -35,6 +35,7 @@ def cell(name: str, epsilon: float, share: float) -> Cell:
     attack = attack_figure(share, interval=(share - 0.01, share + 0.01))
     return Cell(
         mechanism={"name": name, "epsilon": epsilon},
+        name=name,
         kept=estimate(share / 2),
         similarity=estimate(share),
         text_similarity=estimate(share),

@@ -135,17 +135,23 @@ def test_a_readable_run_is_told_from_others(privatizer: Privatizer) -> None:
     assert smoothing.smoother is not None
     model = smoothing.smoother.model.fingerprint
     assert report.to_dict()["smoothed_by"] == model
+    shares = report.to_dict()["readable"]
+    assert shares["as_drawn"] < shares["share_of_original_words"] < 1
+    assert "film reviews" in shares["measured_on"]
     for page in (shown(report, "terminal"), shown(report, "markdown"), shown(report, "html")):
         told = " ".join(page.split())
         assert "Readable texts" in told
         assert "Fluent text can be wrong" in told
         assert "guessed right refer to the drawn words, too" in told
         assert model in told
+        assert (
+            f"{shares['share_of_original_words']:.0%} are the original ones when the text" in told
+        )
     assert (
         render(report.summary("see r.html"), width=10_000)
         .splitlines()[-1]
         .endswith("1 word in 0 records of 0 files, readable; see r.html")
     )
     plain = run_report(privatizer, [], {"protected": 1}, occasion)
-    assert "smoothed_by" not in plain.to_dict()
+    assert not {"smoothed_by", "readable"} & plain.to_dict().keys()
     assert "Fluent" not in shown(plain, "terminal") + shown(plain, "html")

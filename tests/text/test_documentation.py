@@ -6,7 +6,8 @@ from pathlib import Path
 from malaprop.text.markup import TAGS
 from malaprop.text.segments import placeholder_names
 
-PAGE = (Path(__file__).parents[2] / "docs" / "public-pieces.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "howto" / "public-pieces.md").read_text(encoding="utf-8")
 
 
 def listed(start: str) -> list[str]:

@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 from tests.text.markup_texts import MARKUP_TEXTS, rewritten
 
 from malaprop import ParameterError
-from malaprop.text.public import Markup, PublicPieces
+from malaprop.text.markup import Markup
+from malaprop.text.public import PublicPieces
 from malaprop.text.segments import Segment
 
 KEEPS = ["placeholders", (), ("aspirin",), ("placeholders", "a", "x b")]
-MARKUPS: list[Markup | None] = [None, "html"]
+MARKUPS: list[Markup | None] = [None, "html", "markdown"]
 
 
 @given(MARKUP_TEXTS, st.sampled_from(KEEPS), st.sampled_from(MARKUPS))
@@ -50,7 +51,7 @@ def test_kept_words_are_found_in_decoded_text() -> None:
     assert rewritten(pieces, "Caf&eacute; a &amp; b", lambda _: "") == "Caféa &amp; b"
 
 
-@pytest.mark.parametrize("markup", ["HTML", "", "xml", "markdown", 3])
+@pytest.mark.parametrize("markup", ["HTML", "", "xml", "md", 3])
 def test_other_markup_is_refused(markup: Markup) -> None:
     with pytest.raises(ParameterError, match="`markup` parameter"):
         PublicPieces((), markup)

@@ -23,6 +23,11 @@ def test_spans_may_touch() -> None:
     assert cut_spans("abc", [(0, 1), (1, 3)]) == [Segment("a", False), Segment("bc", False)]
 
 
+def test_spans_that_overlap_are_one() -> None:
+    for spans in ([(1, 3), (0, 2)], [(0, 3), (0, 3)], [(0, 3), (1, 2)]):
+        assert cut_spans("abcd", spans) == [Segment("abc", False), Segment("d", True, "spans")]
+
+
 def test_numbers_of_numpy_are_numbers() -> None:
     assert cut_spans("ab", [tuple(np.array([0, 1]))])[0] == Segment("a", False)
 
@@ -34,15 +39,13 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ([(1, 1)], r"Got \(1, 1\)"),
         ([(-1, 1)], r"Got \(-1, 1\)"),
         ([(0, 7)], r"Got \(0, 7\)"),
-        ([(0, 3), (2, 4)], "share place 2"),
-        ([(0, 3), (0, 3)], "share place 0"),
         ([(0, 1.5)], "whole numbers"),
         ([(0, None)], "whole numbers"),
         ([(False, True)], "whole numbers"),
         ([(0, np.bool_(True))], "whole numbers"),
         ([3], "whole numbers"),
         ([(0, 1, 2)], "whole numbers"),
-        (None, "whole numbers"),
+        (None, "each with its start and end"),
     ],
 )
 def test_bad_spans_are_refused(spans: list[tuple[int, int]], message: str) -> None:

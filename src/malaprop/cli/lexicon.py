@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from malaprop.cli.audit import audit_lexicon
 from malaprop.cli.options import RESEARCH, App, LexiconName, argument, option
-from malaprop.cli.terminal import bar, print_table, say
+from malaprop.cli.terminal import bar, print_table, say, working
 from malaprop.privacy.errors import ParameterError, printable
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def graph_lexicon(
 
     The mechanism  balanced  works on this graph. If the lexicon was saved with a graph of its own,
     the command keeps that graph and adds the balances. For 30,000 words it takes about a minute
-    with --epsilon, and a quarter of an hour without it, when 50 ε are balanced. The time grows with
+    with --epsilon, and a quarter of an hour without it, when 56 ε are balanced. The time grows with
     the square of the number of words. Beyond 75,000 words it stores no weights, only what the
     mechanism needs without them.
     """
@@ -254,7 +254,8 @@ def subset(
     """
     from malaprop.lexicon.extend import store_subset
 
-    stored, repairs = store_subset(source, name, keep=keep, without=without, force=force)
+    with working(f"choosing words of {source}"):
+        stored, repairs = store_subset(source, name, keep=keep, without=without, force=force)
     _print_stored("stored", stored, repairs.to_dict())
 
 

@@ -28,13 +28,16 @@ if TYPE_CHECKING:
 
 
 _NAMED: Final = """
-column context dates decimals delimiter document encoding epsilon force format keep kept
-kind_epsilon kinds label lexicon markup mechanism most occurrences on_error prior public punctuation
-readable redraw repeat report resume runs sample scale seed shift_dates success unknown workers
-worst
+column context database dates decimals delimiter detector document encoding epsilon force format
+glob host keep kept key key_delta key_epsilon key_needed kind_epsilon kinds label ledger lexicon
+markup mechanism model
+most occurrences on_error port prior public punctuation readable redraw repeat report resume runs
+sample scale secret seed shift_dates subject subject_column subject_delta subject_epsilon success
+total_delta total_epsilon unknown workers worst
 """
 FLAGS: Final = {name: f"--{name.replace('_', '-')}" for name in _NAMED.split()} | {
     "columns": "--column",
+    "entity_labels": "--entity-label",
     "epsilons": "--epsilon",
     "labels": "--label",
     "mechanisms": "--mechanism",
@@ -71,12 +74,15 @@ _SIGNALS: Final = [
 ]
 
 
+_STOPPED: Final = 128  # exit codes above that: stopped by a signal
+
+
 class StoppedError(BaseException):
     """A signal asked the command to stop; unfinished outputs are removed as it propagates."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.exit_code = 128 + number
+        self.exit_code = _STOPPED + number
 
 
 def install_signal_handlers() -> None:
@@ -131,6 +137,8 @@ def main() -> None:
     if code:
         # What could not be written is still in the buffer; Python would try again, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    if code > _STOPPED and any(not each.daemon for each in threading.enumerate()[1:]):
+        os._exit(code)  # a thread waits for input, and Python would wait for the thread
     sys.exit(code)
 
 
@@ -154,10 +162,11 @@ def run(arguments: list[str]) -> int:
 
 def _told(error: BaseException) -> int:
     from malaprop.cli.terminal import say
-    from malaprop.files import KEPT
+    from malaprop.files import KEPT, PARTLY
 
     message, code = _explained(error)
-    kept = f"; {KEPT}" if KEPT in getattr(error, "__notes__", ()) else ""
+    notes = getattr(error, "__notes__", ())
+    kept = "".join(f"; {note}" for note in (KEPT, PARTLY) if note in notes)
     say(f"malaprop: {with_flag_names(message + kept)}", err=True)
     return code
 

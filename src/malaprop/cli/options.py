@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from malaprop.files.formats import FORMATS
-from malaprop.privacy.errors import ParameterError, check_options
+from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -112,8 +112,8 @@ MechanismName = Annotated[
     str,
     option(
         "--mechanism -m NAME",
-        "The mechanism that replaces words, such as balanced, tem or laplace. malaprop mechanisms "
-        "--all lists them.",
+        "The mechanism that replaces words, such as balanced, tem or laplace: malaprop mechanisms "
+        "--all lists them. Or one of your own, as FILE.py:CLASS, which runs the file.",
     ),
 ]
 Parameters = Annotated[
@@ -213,6 +213,24 @@ Master = Annotated[
 ]
 
 
+DetectorName = Annotated[
+    str | None,
+    option(
+        "--detector presidio[:MODEL]",
+        "Replace what Presidio finds by stand-ins, and protect all other words as always; MODEL is "
+        "one of spaCy that is installed, such as en_core_web_lg, without which no names are found. "
+        "See docs/howto/people.md.",
+    ),
+]
+EntityLabels = Annotated[
+    list[str] | None,
+    option(
+        "--entity-label LABEL=CLASS",
+        "With --detector: the class of what it labels so; may be repeated. Classes: person, place, "
+        "organisation, date, phone, email, url, identifier; words, which leaves it to the "
+        "mechanism; or none, which makes it [ENTITY], like labels of which nothing is known.",
+    ),
+]
 KeptWords = Annotated[
     list[str] | None,
     option(
@@ -241,10 +259,12 @@ Model = Annotated[
     ),
 ]
 MarkupChoice = Annotated[
-    Literal["html"] | None,
+    Literal["html", "markdown"] | None,
     option(
-        "html",
-        "The texts have markup: their tags stay, without attributes. By default, markup is text.",
+        "html|markdown",
+        "The texts have markup: tags of HTML stay, without attributes; of Markdown, the signs at "
+        "the starts of lines. By default, markup is text. Files of HTML, Markdown and mails need "
+        "no such option.",
     ),
 ]
 
@@ -264,12 +284,50 @@ def kept_words(words: list[str] | None, path: Path | None) -> list[str]:
 
 
 def make_mechanism(name: str, epsilon: str, parameters: list[str] | None) -> Mechanism:
-    from malaprop.mechanisms import mechanism_named
+    """Return the mechanism of a name, or of a file or package, with ε and other parameters."""
+    from malaprop.cli.own_mechanism import mechanism_class
+    from malaprop.recipe import made, parameter_value, written
 
-    cls = mechanism_named(name)
-    known = [field.name for field in cls.parameters() if field.name != "epsilon"]
-    values = dict(_parameter(text, cls, known) for text in parameters or [])
-    return cls(epsilon=_value(epsilon), **values)  # type: ignore[arg-type]  # checked there
+    cls, values = written(name, parameters or (), named=mechanism_class)
+    return made(cls, {"epsilon": parameter_value(epsilon), **values})
+
+
+def listed(mechanisms: str) -> list[str]:
+    """Return the mechanisms of a list; NAME=VALUE is a parameter of what stands before it.
+
+    >>> listed("balanced, tem:2,exponent=half")
+    ['balanced', 'tem:2,exponent=half']
+    """
+    every: list[str] = []
+    for part in filter(None, map(str.strip, mechanisms.split(","))):
+        if "=" in part and every:
+            every[-1] += f",{part}"
+        else:
+            every.append(part)
+    return every
+
+
+def make_detector(name: str | None) -> object:
+    """Return the detector of a name, with the model behind a colon if there is one."""
+    kind, _, model = (name or "").partition(":")
+    if not kind:
+        return None
+    if kind != "presidio":
+        raise ParameterError(f"`detector` must be presidio, or presidio:MODEL. Got {name!r}.")
+    from malaprop.integrations.presidio import PresidioDetector
+
+    return PresidioDetector(model)
+
+
+def entity_labels(labels: list[str] | None) -> dict[str, str | None]:
+    """Return the class of each label that was given as LABEL=CLASS."""
+    chosen: dict[str, str | None] = {}
+    for text in labels or []:
+        label, equals, kind = text.partition("=")
+        if not equals:
+            raise ParameterError(f"A label is given as LABEL=CLASS. Got {text!r}.")
+        chosen[label.strip()] = None if kind.strip() == "none" else kind.strip()
+    return chosen
 
 
 def step_sizes(steps: list[str] | None) -> dict[str, str]:
@@ -289,25 +347,3 @@ def open_lexicon(name: str, mechanism: Mechanism) -> "Lexicon":
     from malaprop.lexicon.lexicon import Lexicon
 
     return with_graph_if_needed(Lexicon.open(name), mechanism)
-
-
-def _parameter(
-    text: str, mechanism: type[Mechanism], known: list[str]
-) -> tuple[str, float | str | None]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise ParameterError(f"A parameter is given as NAME=VALUE. Got {text!r}.")
-    check_options(mechanism.__name__, [name], known, noun="parameter")
-    return name, _value(value)
-
-
-_CONSTANTS = {"none": None, "true": True, "false": False}
-
-
-def _value(text: str) -> float | str | None:
-    if text.lower() in _CONSTANTS:
-        return _CONSTANTS[text.lower()]
-    try:
-        return float(text)
-    except ValueError:
-        return text

@@ -1,14 +1,16 @@
 """What a measuring command writes: JSON, a page, the terminal."""
 
+import gzip
 import math
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 from malaprop.cli.options import PIPE, argument, option
-from malaprop.cli.terminal import check_ending, rendered, say_text
+from malaprop.cli.terminal import check_ending, rendered, say, say_text
 from malaprop.privacy.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -184,7 +186,9 @@ def _lines(path: str, flag: str) -> list[str]:
 Write = Callable[..., None]
 """Writes a whole result: an object for JSON, or lines of it, and the page.
 
-The terminal shows the page, or a third argument in its place, or the JSON.
+The terminal shows the page, or a third argument in its place, or the JSON. `tables` are texts
+for further files, which are among those that `outputs` was called with. A name that ends in `.gz`
+is written so.
 """
 
 
@@ -216,6 +220,7 @@ def outputs(
             raise ParameterError(f"{path} is the input: name another file")
         check_output(path, force=force)
     shown: list[str] = []
+    left_out: list[str] = []
     with Staging() as stage:
 
         def opened(path: Path) -> BinaryIO:
@@ -223,20 +228,30 @@ def outputs(
 
         files = {path: opened(path) for path in paths}
 
-        def write(value: Mapping[str, Any] | str, page: "Page", text: str = "") -> None:
+        def write(
+            value: Mapping[str, Any] | str,
+            page: "Page",
+            text: str = "",
+            tables: Mapping[Path, str] | None = None,
+        ) -> None:
             lines = value if isinstance(value, str) else json_text(value, indent=1)
             pages = dict.fromkeys(own, lines.encode())
+            pages |= {path: content.encode() for path, content in (tables or {}).items()}
             if report is not None and plots:
                 pages |= page_files(page, report)
             elif report is not None and not isinstance(value, str):
                 pages[report] = page_file(page, report, value)
             for path, content in pages.items():
-                (files.get(path) or opened(path)).write(content)
+                packed = gzip.compress(content, mtime=0) if path.suffix == ".gz" else content
+                (files.get(path) or opened(path)).write(packed)
             shown.append(lines if json_ == PIPE else text or rendered(page))
+            left_out.extend(each.title for each in page.sections if not each.on_terminal)
 
         yield write
         stage.complete()
     say_text("".join(shown))
+    if left_out and report is None and json_ != PIPE and sys.stdout.isatty():
+        say(f"With --report FILE, a page also has: {', '.join(left_out)}.", err=True)
 
 
 TextFile = Annotated[str, argument("FILE", "The file of texts, or - for standard input.")]

@@ -66,7 +66,7 @@ def smooth(
     privatizer = Privatizer(
         lexicon, made, readable=str(model) if model else True, unknown="mask", **options
     )
-    with bar("smoothing") as progress:
+    with bar("smoothing", "bytes") as progress:
         counts = smooth_file(
             source,
             output,

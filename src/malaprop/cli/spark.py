@@ -157,6 +157,8 @@ def privatize_on_spark(
     command: str,
     force: bool,
     quiet: bool,
+    ledger: str | None = None,
+    subject: str | None = None,
 ) -> "RunReport":
     """Privatize a folder on a cluster; return the report, and write it to its file, if any.
 
@@ -186,7 +188,10 @@ def privatize_on_spark(
     name = format_ or _format_of(source)
     known = [each for each, kind in registry.items() if kind.spark]
     if name not in known:
-        raise ParameterError(f"--engine spark reads {', '.join(known)}: this is {name}")
+        raise ParameterError(
+            f"--engine spark reads {', '.join(known)}: this is {name}, of which Spark cannot give "
+            "parts to its machines. Leave --engine out"
+        )
     shape = layout(name)
     check_report(report, [Job(source, target)])
     from malaprop.integrations.spark import privatize_files
@@ -201,7 +206,15 @@ def privatize_on_spark(
         def work(spark: "SparkSession") -> "RunReport":
             with _progress(spark, source):
                 return privatize_files(
-                    spark, source, target, shape, made, occasion=clock.occasion, force=force
+                    spark,
+                    source,
+                    target,
+                    shape,
+                    made,
+                    occasion=clock.occasion,
+                    force=force,
+                    ledger=ledger,
+                    subject=subject,
                 )
 
         summary = _Errand(master or "local[*]", work, quiet=quiet).done()

@@ -76,9 +76,9 @@ def stats(
                 rng=rng,
                 progress=progress.to,
             )
-        with working("neighbourhoods"):
+        with bar("neighbourhoods") as progress:
             ids = word_ids(opened, chosen)
-            shared = overlap_of(channel, ids, rng)
+            shared = overlap_of(channel, ids, rng, progress=progress.to)
             crowd = density(opened) if len(opened) > 1 else None
         page = statistics_page(
             figures,

@@ -7,13 +7,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from shutil import get_terminal_size
-from time import monotonic
 from typing import TYPE_CHECKING
 
 import typer
 
 from malaprop.cli.main import ignore_signals, with_flag_names
 from malaprop.privacy.errors import ParameterError, printable
+from malaprop.privacy.progress import NO_UNIT, Meter, clock_time
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -102,20 +102,25 @@ def show_report(
 
 
 class Bar:
-    def __init__(self, progress: "Progress | None" = None) -> None:
-        self._progress = progress
+    def __init__(self, progress: "Progress | None" = None, meter: Meter | None = None) -> None:
+        self._progress, self._meter = progress, meter or Meter()
 
     def to(self, done: int, total: int | None = None, note: str = "") -> None:
         """Show that `done` of `total` is done, which may be unknown."""
         if self._progress is not None:
+            self._meter.update(done, total)
             (task,) = self._progress.tasks
             task.total = total  # `update` would keep another one
             self._progress.update(task.id, completed=done, note=printable(note))
 
 
 @contextmanager
-def bar(title: str) -> Iterator[Bar]:
-    """Show a bar with percentage, note and time left on a terminal; elsewhere, nothing."""
+def bar(title: str, unit: str = "") -> Iterator[Bar]:
+    """Show a bar with percentage, rate, time left and note on a terminal; elsewhere, nothing.
+
+    As long as there is no rate, the time so far stands in its place.
+    `unit` is what the steps are, if people count them; see `Meter`.
+    """
     terminal = _terminal()
     if terminal is None:
         yield Bar()
@@ -123,33 +128,47 @@ def bar(title: str) -> Iterator[Bar]:
     from rich.progress import (
         BarColumn,
         Progress,
+        ProgressColumn,
+        Task,
         TaskProgressColumn,
         TextColumn,
-        TimeRemainingColumn,
     )
+    from rich.table import Column
+    from rich.text import Text
 
+    class Note(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            told = ", ".join(filter(None, [str(meter), task.fields["note"]]))
+            return Text(told or clock_time(task.elapsed or 0))  # the time so far
+
+    meter = Meter(unit)
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
         TaskProgressColumn(),
-        TextColumn("{task.fields[note]}", markup=False),
-        TimeRemainingColumn(),
+        Note(table_column=Column(no_wrap=True, overflow="ellipsis")),
     )
     with Progress(*columns, console=terminal, transient=True) as progress:
         progress.add_task(printable(title), total=1, note="")  # 0 % until more is known
-        yield Bar(progress)
+        yield Bar(progress, meter)
 
 
 @contextmanager
 def working(title: str) -> Iterator[None]:
-    """Show a spinner on a terminal while something of unknown length runs."""
+    """Show a spinner, and the time so far, on a terminal while something of unknown length runs."""
     terminal = _terminal()
     if terminal is None:
         yield
         return
-    from rich.text import Text
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    with terminal.status(Text(printable(title))):
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=terminal, transient=True) as progress:
+        progress.add_task(printable(title), total=None)
         yield
 
 
@@ -174,12 +193,15 @@ class Display(ExitStack):
     def __init__(self) -> None:
         super().__init__()
         self._bar: Bar | None = None
-        self._since = 0.0
+        self._words = Meter()
+        self._measured = ""
 
     def __call__(self, progress: "RunProgress") -> None:
         match progress.stage:
-            case "preparing":
+            case "preparing" if progress.total is None:
                 self.enter_context(working(progress.note))
+            case "preparing":
+                self._measure(progress)
             case "warning":
                 self._clear()
                 warn(progress.note)
@@ -195,13 +217,21 @@ class Display(ExitStack):
     def _draw(self, progress: "RunProgress") -> None:
         if self._bar is None:
             self._clear()
-            self._bar = self.enter_context(bar(progress.note))
-            self._since = monotonic()
+            self._bar = self.enter_context(bar(progress.note, NO_UNIT))
+            self._words = Meter(progress.unit)
             return
-        rate = progress.words / max(monotonic() - self._since, 1e-3)  # some clocks are coarse
-        note = f"{progress.words:,} {progress.unit}, {rate:,.0f} a second"
+        self._words.update(progress.words, None)
+        note = ", ".join(filter(None, [f"{progress.words:,} {progress.unit}", str(self._words)]))
         self._bar.to(progress.done, progress.total, note)
+
+    def _measure(self, progress: "RunProgress") -> None:
+        if progress.note != self._measured:
+            self._clear()
+            self._bar = self.enter_context(bar(progress.note))
+            self._measured = progress.note
+        if self._bar:
+            self._bar.to(progress.done, progress.total)
 
     def _clear(self) -> None:
         self.close()
-        self._bar = None
+        self._bar, self._measured = None, ""

@@ -1,4 +1,4 @@
-"""What ships: lexicons, the vocabulary of unknown words, bigrams, capitals, figures."""
+"""What ships: lexicons, the vocabulary of unknown words, bigrams, capitals, antonyms, figures."""
 
 from pathlib import Path
 

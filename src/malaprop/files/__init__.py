@@ -9,3 +9,7 @@ KEPT: Final = (
     "`force=True`"
 )
 """Added as a note, too, if there is something to resume."""
+PARTLY: Final = (
+    "files that were done have their outputs: go on with the same parameters and `resume=True`"
+)
+"""Added as a note to what stops a run over a folder."""

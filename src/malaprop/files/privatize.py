@@ -4,13 +4,16 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal, Unpack, cast
+from typing import TYPE_CHECKING, BinaryIO, Literal, Self, Unpack, cast
 
 from malaprop._version import __version__
+from malaprop.files.debits import Debits, OwnedTexts, debits_of
+from malaprop.files.encodings import UTF8, with_encoding
+from malaprop.files.folder import FolderPlan, check_page, is_folder, parts_of, plan_folder
 from malaprop.files.formats.file_format import (
     BATCH_RULES,
     SMALLEST_BATCH,
@@ -20,10 +23,12 @@ from malaprop.files.formats.file_format import (
     batch_characters,
     compression_of,
     naming,
+    owners_of,
     packed,
     unpacked,
 )
-from malaprop.files.resume_file import THE_LAW
+from malaprop.files.formats.text_records import TextReader
+from malaprop.files.resume_file import THE_LAW, Drawn
 from malaprop.files.run import (
     Listener,
     Output,
@@ -37,20 +42,22 @@ from malaprop.files.run import (
     staged_run,
     total_size,
 )
-from malaprop.files.staging import check_output
+from malaprop.files.staging import Staging, check_output
 from malaprop.files.workers import BatchDraw, Item, WorkerPool, available_cores, draw_all
+from malaprop.ledger import Ledger, accounts_of
 from malaprop.lexicon.bigrams import corpus_digest, open_model
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.randomness import secure_rng, seeded_rng
-from malaprop.private_files import ReadDigest, WriteDigest, keyed_digest
+from malaprop.private_files import OWNER_ONLY, ReadDigest, WriteDigest, keyed_digest
 from malaprop.privatizer import Privatizer
 from malaprop.recipe import chosen_mechanism
 from malaprop.report.file_counts import FileCounts
 from malaprop.report.page import is_web_page, page_file, report_path
 from malaprop.report.run_report import Clock, FileRecord, RunReport, run_report
-from malaprop.text.policy import TextOptions, policy_with
+from malaprop.text.markup import Markup
+from malaprop.text.policy import Policy, TextOptions, policy_with
 
 if TYPE_CHECKING:
     from malaprop.measure.profile import Profile
@@ -67,9 +74,10 @@ def privatize_files(
     lexicon: Lexicon | str = "english",
     columns: Sequence[str] | None = None,
     format: str | None = None,  # noqa: A002  what everybody calls it
+    glob: str | None = None,
     document: Literal["line", "file"] = "line",
     delimiter: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     on_error: OnError = "fail",
     seed: int | None = None,
     workers: int | None = None,
@@ -78,6 +86,10 @@ def privatize_files(
     report: StrPath | None = None,
     progress: Listener | None = None,
     command: str = "",
+    ledger: Ledger | str | None = None,
+    ledger_key: str = "local",
+    subject_column: str | None = None,
+    subject: str | None = None,
     **options: Unpack[TextOptions],
 ) -> RunReport:
     """Privatize files of text, and return the report of the run.
@@ -105,15 +117,19 @@ def privatize_files(
 
     Parameters:
 
-    - `inputs`: a file or several; `"-"` is standard input. `output`: a file, or `"-"` for standard
-      output; for several inputs, a folder.
+    - `inputs`: a file or several, or one folder; `"-"` is standard input. `output`: a file, or
+      `"-"` for standard output; for several inputs or a folder, a folder.
     - `epsilon`: ε, the privacy loss per unit of distance. `mechanism`: the name of one, which takes
       that ε, or a mechanism with its parameters, which has its own.
     - `lexicon`: a lexicon, the name of one, or a file of word vectors.
     - `columns`: the columns that hold text; of JSON lines also `msg.text` or `turns[].text`. A
       format without columns takes none.
     - `format`: one of `malaprop.files.formats.FORMATS`; by default, what the input's name says.
-    - `document`, `delimiter`, `encoding`, `on_error`: as for `malaprop.files.formats.Layout`.
+    - `glob`: which files of a folder are taken, such as `"*.eml"` or, with a slash, a pattern for
+      paths in the folder; by default, all whose format their names tell. Links are not followed.
+    - `encoding`: of text files, in and out; by default UTF-8, or for files that are not UTF-8 what
+      a detector finds, which the report names.
+    - `document`, `delimiter`, `on_error`: as for `malaprop.files.formats.Layout`.
     - `seed`: repeats a demonstration; the output is *not private*.
     - `workers`: the number of processes, by default one for each core.
     - `resume`: go on where an earlier run with the same parameters was stopped, if one was.
@@ -122,6 +138,10 @@ def privatize_files(
       outputs. A page of HTML also shows what an observer learns; that takes a minute on `english`.
     - `progress`: is called with each `malaprop.files.run.RunProgress`, warnings included.
     - `command`: what the report states as the command that was given.
+    - `ledger`: a `malaprop.ledger.Ledger`, or the address of its database. Each record is debited
+      before it is drawn, for the subject that its `subject_column` names, or all for one `subject`,
+      or for `ledger_key`'s own account. One that a limit refuses is a faulty record: see
+      `on_error`. What was debited and not written is drawn without a debit by `resume`.
     - `options`: `unknown`, `punctuation` and whatever else `Privatizer` takes for texts.
 
     Raises ParameterError for parameters that do not fit, DataError for an input and OutputError
@@ -130,49 +150,115 @@ def privatize_files(
     """
     made, policy = chosen_mechanism(mechanism, epsilon), policy_with(options, privatize_files)
     _at_least(0, "seed", seed)
+    debits = debits_of(ledger, subject_column, subject, on_error, key=ledger_key)
 
     def draw() -> BatchDraw:
         known = lexicon.name or "a lexicon" if isinstance(lexicon, Lexicon) else lexicon
         listener(RunProgress(stage="preparing", note=f"preparing {made.name} on {known}"))
         rng = secure_rng() if seed is None else seeded_rng(seed)
-        return BatchDraw(Privatizer(lexicon, made, rng=rng, **policy.options()), seed)
+        privatizer = Privatizer(lexicon, made, rng=rng, **policy.options())
+        if debits is not None:
+            accounts_of(privatizer)  # refuses what no ledger takes
+        return BatchDraw(privatizer, seed, debits)
 
     layout = partial(
         Layout,
         columns=_names(columns),
         document=document,
         delimiter=delimiter,
-        encoding=encoding,
+        encoding=encoding or UTF8,
         on_error=on_error,
+        label=subject_column,
     )
-    clock, listener = Clock(command), progress or ignore
+    clock, listener, processes = (
+        Clock(command),
+        progress or ignore,
+        _at_least(1, "workers", workers),
+    )
     sources, target = _paths(inputs), os.fspath(output)
-    if isinstance(policy.readable, str):
-        _check_corpus(policy.readable, sources)
     page = None if report is None else report_path(Path(report))
-    with folder_for(sources, target):
-        jobs = plan_jobs(sources, target, format, layout)
+    plan = _folder_plan(sources, target, glob, format, layout, page)
+    _check_corpus(policy, [job.source for job in plan.jobs] if plan else sources)
+    with ExitStack() as ends:
+        ends.enter_context(plan.folders() if plan else folder_for(sources, target))
+        jobs = list(plan.jobs) if plan else plan_jobs(sources, target, format, layout)
+        if encoding is None:
+            jobs = [with_encoding(job, listener) for job in jobs]
         check_names(jobs, page)
+        _check_jobs(jobs, policy.markup, debits)
+        if plan and not (force or resume or on_error != "fail"):
+            plan.check_free()
         if page is not None:  # a run that is resumed may find that there is nothing to write
             check_output(page, force=force or resume)
-        texts = _TextRun(jobs, draw, listener, _at_least(1, "workers", workers))
-        with staged_run(
-            jobs, texts.settings, listener, report=page, resume=resume, force=force
-        ) as run:
-            files = texts.complete(run)
+        texts = ends.enter_context(
+            _TextRun(jobs, draw, listener, processes, debits, in_parts=plan is not None)
+        )
+
+        def summarized(run: Run, already: Sequence[str], file: BinaryIO | None) -> RunReport:
+            """Make the report, and write it if there is a file for it."""
             summary = run_report(
                 texts.draw.privatizer,
-                files,
+                texts.files,
                 texts.counts,
                 clock.occasion(),
                 cautions=run.cautions,
-                already=[str(output.path) for output in run.outputs if output.whole],
+                already=already,
+                public=tuple(dict.fromkeys(p for job in jobs for p in job.layout.kind.public)),
+                folder=plan.facts if plan else None,
             )
             run.warn(*summary.findings)
-            if run.report and page:
+            if file and page:
                 told = summary.page(_profile(texts.draw.privatizer, page, listener))
-                run.report.write(page_file(told, page, summary.to_dict()))
-    return summary
+                file.write(page_file(told, page, summary.to_dict()))
+            return summary
+
+        staged = partial(
+            staged_run,
+            settings=texts.settings,
+            listener=listener,
+            report=page,
+            resume=resume,
+            force=force,
+        )
+        if plan is None:
+            with staged(jobs) as run:
+                texts.complete(run)
+                return summarized(run, run.already, run.report)
+        already: list[str] = []
+        for first, part in parts_of(jobs):
+            with staged(part, part=first) as run:
+                texts.complete(run)
+                already += run.already
+        with _opened_page(page if texts.files else None, force=force) as file:
+            return summarized(run, already, file)
+
+
+def _folder_plan(
+    sources: Sequence[str],
+    target: str,
+    glob: str | None,
+    format_: str | None,
+    layout: "partial[Layout]",
+    page: Path | None,
+) -> FolderPlan | None:
+    """Return the plan of a folder, if that is the input."""
+    if is_folder(sources):
+        plan = plan_folder(sources[0], target, glob, format_, layout)
+        check_page(page, plan)
+        return plan
+    if glob is not None:
+        raise ParameterError("`glob` is for a folder: leave it out, or name a folder as the input")
+    return None
+
+
+@contextmanager
+def _opened_page(page: Path | None, *, force: bool) -> Iterator[BinaryIO | None]:
+    """Open the file of a report, if there is one; it is for its owner alone."""
+    if page is None:
+        yield None
+        return
+    with Staging() as stage:
+        yield stage.open(page, force=force, limits=[OWNER_ONLY])
 
 
 def _profile(privatizer: Privatizer, page: Path, listener: Listener) -> "Profile | None":
@@ -181,18 +267,36 @@ def _profile(privatizer: Privatizer, page: Path, listener: Listener) -> "Profile
         return None
     from malaprop.measure.profile import profile_of
 
-    listener(RunProgress(stage="preparing", note="computing the figures of the page"))
-    return profile_of(privatizer.mechanism, privatizer.lexicon)
+    def progress(done: int, total: int) -> None:
+        note = "computing the figures of the page"
+        listener(RunProgress(stage="preparing", note=note, done=done, total=total))
+
+    return profile_of(privatizer.mechanism, privatizer.lexicon, progress=progress)
 
 
-def _check_corpus(model: str, sources: Sequence[str]) -> None:
+def _check_corpus(policy: Policy, sources: Sequence[str]) -> None:
     """Refuse to smooth by a model that was trained on an input: it would restore the text."""
+    model = policy.readable
+    if not isinstance(model, str):
+        return
     known = set(open_model(model).sources.values())
     for source in sources:
         if Path(source).is_file() and corpus_digest(source) in known:
             raise ParameterError(
                 f"the model {model} was trained on {source}: smoothing would restore the text. "
                 "Train it on another corpus, which must be public"
+            )
+
+
+def _check_jobs(jobs: Sequence[TextJob], markup: Markup | None, debits: Debits | None) -> None:
+    """Refuse files of formats that cannot be debited, or that have another markup, or several."""
+    for job in jobs:
+        if debits is not None:
+            debits.check(job.layout)
+        if markup and job.layout.kind.public and job.layout.format != markup:
+            raise ParameterError(
+                f"{job.name} is {job.layout.format}, which says how its texts are marked up: leave "
+                "out `markup`, or privatize it by itself"
             )
 
 
@@ -224,23 +328,37 @@ def _at_least(least: int, name: str, value: int | None) -> int | None:
     return value
 
 
-@dataclass
 class _TextRun:
     """Copies files through a privatizer, and counts how their tokens are treated."""
 
-    _jobs: list[TextJob]
-    _make: Callable[[], BatchDraw]
-    _listener: Listener
-    _workers: int | None
-    counts: Counter[str] = field(default_factory=Counter)
+    def __init__(
+        self,
+        jobs: list[TextJob],
+        make: Callable[[], BatchDraw],
+        listener: Listener,
+        workers: int | None,
+        debits: Debits | None = None,
+        *,
+        in_parts: bool = False,
+    ) -> None:
+        self._jobs, self._make, self._listener = jobs, make, listener
+        self._workers, self._debits, self._in_parts = workers, debits, in_parts
+        self.counts = Counter[str]()
+        self.files: list[FileRecord] = []
+        """What was in the files that are done."""
+        short = (total_size(jobs) or 0) <= SMALLEST_BATCH and not any(map(_is_long, jobs))
+        self._long = not short or debits is not None
+        self._total = total_size(jobs)
+        self._done = self._batches = 0
+        self._ends = ExitStack()
+        self._pool: WorkerPool | None = None
+        self._share: Callable[[float], None] = lambda batches: None
 
-    def __post_init__(self) -> None:
-        # A single batch cannot be stopped in the middle: a journal would hold nothing. Nor are
-        # there workers to share draws with.
-        # The size of a packed file does not tell how much is in it.
-        size = total_size(self._jobs)
-        packed = any(compression_of(job.source) for job in self._jobs)
-        self._long = size is None or size > SMALLEST_BATCH or packed
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ends.__exit__(None, None, None)
 
     @cached_property
     def draw(self) -> BatchDraw:
@@ -265,6 +383,9 @@ class _TextRun:
             f"{fact:.9g}" if isinstance(fact, float) else fact
             for fact in privatizer.channel.drawn_by
         ]
+        ledger = {}
+        if self._debits is not None:
+            ledger["the ledger or its subjects"] = setting_text(self._debits.facts())
         return {
             "the version of Malaprop": f"{__version__} {BATCH_RULES}",
             "the lexicon": privatizer.lexicon.fingerprint,
@@ -273,50 +394,74 @@ class _TextRun:
             "the treatment of texts": setting_text(policy),
             "the columns, the format or the encoding": setting_text(shape),
             "the seed": "none" if seed is None else f"{seed} {output.number}",
+            **ledger,
         }
 
-    def complete(self, run: Run) -> list[FileRecord]:
-        """Make all outputs that are left; return what was in their files."""
-        jobs = [self._jobs[output.number] for output in run.left]
-        total = total_size(jobs)
-        title = Path(jobs[0].source).name if len(jobs) == 1 else f"{len(jobs)} files"
-        if jobs:
-            run.warn(*self.draw.privatizer.warnings)
-            self._listener(RunProgress(stage="drawing", note=title, total=total))
-        files: list[FileRecord] = []
-        consumed: dict[int, int] = {}
-        batches: dict[int, int] = {}
-        with ExitStack() as ends, WorkerPool(self.draw, self._workers or available_cores()) as pool:
-            share = self._sharing(pool, jobs)
+    def complete(self, run: Run) -> None:
+        """Make all outputs of a run that are left."""
+        if self._total is not None:  # what an earlier run has done is not waited for
+            self._total -= sum(output.job.size or 0 for output in run.outputs if output.whole)
+        if not run.left:
+            return
+        several = f"{len(self._jobs):,} files"
+        title = Path(self._jobs[0].source).name if len(self._jobs) == 1 else several
+        pool, total = self._started(run, title), self._total
+        consumed = 0  # of the file that is read
+        with ExitStack() as ends:
             for item, drawn in draw_all(self._items(run, ends), pool):
                 copy: _Copy = item.copy
                 if item.batch is None:
-                    files.append(copy.end())
+                    self.files.append(copy.end())
                 else:
-                    copy.write(item.batch, drawn.texts)
+                    copy.write(item.batch, drawn.texts, self._refused(item, drawn))
+                    self._batches += 1
                 self.counts.update(drawn.counts)
-                consumed[item.key[0]] = copy.reader.consumed
-                batches[item.key[0]] = copy.batches_read
-                done, words = sum(consumed.values()), self.counts["protected"]
+                self._done += copy.reader.consumed - consumed
+                consumed = copy.reader.consumed if item.batch is not None else 0
+                done, words = self._done, self.counts["protected"]
                 self._listener(
                     RunProgress(stage="drawing", note=title, done=done, total=total, words=words)
                 )
-                share(sum(batches.values()) * (total or 0) / max(done, 1))
-        return files
+                self._share(self._batches * (total or 0) / max(done, 1))
+
+    def _started(self, run: Run, title: str) -> WorkerPool:
+        """Return the workers; before they start, say what the user should know."""
+        if self._pool is None:
+            run.warn(*self.draw.privatizer.warnings)
+            self._listener(RunProgress(stage="drawing", note=title, total=self._total))
+            pool = WorkerPool(self.draw, self._workers or available_cores())
+            self._pool = self._ends.enter_context(pool)
+            self._share = self._sharing(self._pool)
+        return self._pool
 
     def _items(self, run: Run, ends: ExitStack) -> Iterator[Item]:
         """Open the inputs, one after the other, and yield their batches; at last one without."""
         key = run.digest_key()
         for output in run.left:
-            run.begin(output, keep=self._long)
             job = self._jobs[output.number]
+            # What is lost of a short file in a folder was never seen: its name comes at the end.
+            debited = self._debits is not None
+            keep = _is_long(job) or debited if self._in_parts else self._long
+            run.begin(output, keep=keep, empty=debited)
             with naming(job.name):
                 copy = ends.enter_context(_Copy(output, job, key))
+            before = 0
             for number, batch in enumerate(copy.batches()):
-                yield Item((output.number, number), batch.texts, output.journal, copy, batch)
+                place, owned = (output.number, number), None
+                if self._debits is not None:
+                    run_name = f"{output.run_name} {number}"
+                    owned = OwnedTexts(batch.texts, owners_of(batch), run_name, before)
+                    before += batch.records
+                yield Item(place, batch.texts, output.journal, copy, batch, owned)
             yield Item((output.number, -1), [], copy=copy)
 
-    def _sharing(self, pool: WorkerPool, jobs: list[TextJob]) -> Callable[[float], None]:
+    def _refused(self, item: Item, drawn: Drawn) -> dict[int, str]:
+        """Say of each row of a batch that a limit refused why."""
+        if self._debits is None or item.owned is None or None not in drawn.texts:
+            return {}
+        return self._debits.reasons(item.owned.owners, drawn.texts)
+
+    def _sharing(self, pool: WorkerPool) -> Callable[[float], None]:
         """Have workers share draws; return what to call with the expected number of batches."""
         if not pool.forks:
             return lambda batches: None
@@ -324,10 +469,20 @@ class _TextRun:
         if not self._long:
             share(1.0)
             return lambda batches: None
-        sizes = [job.size for job in jobs]
+        sizes = [job.size for job in self._jobs]
         known = None not in sizes
         share(sum(max(1.0, size / batch_characters(size)) for size in sizes if size and known))
         return share
+
+
+def _is_long(job: TextJob) -> bool:
+    """Whether a file may have several batches; the size of a packed one does not tell.
+
+    A single batch cannot be stopped in the middle: a journal would hold nothing. Nor are there
+    workers to share draws with.
+    """
+    size = job.size
+    return size is None or size > SMALLEST_BATCH or bool(compression_of(job.source))
 
 
 def setting_text(value: object) -> str:
@@ -381,6 +536,8 @@ class _Copy(FileCopy):
             format=job.layout.format,
             columns=job.layout.columns,
             on_error=job.layout.on_error,
+            encoding=job.layout.encoding if issubclass(job.layout.kind, TextReader) else "",
+            guessed=job.guessed,
             counts=counts,
             input_digest=digest,
             output_digest=self._written.of_all() if self._written else None,

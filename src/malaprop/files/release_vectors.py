@@ -446,13 +446,13 @@ class _VectorRun:
         if journal is None or number not in journal:
             drawn = as_written(self.free.release(vectors, self._rng), values)
             if journal is not None:
-                text = base64.b64encode(drawn.data.cast("B")).decode()
-                journal.keep(number, origin, Drawn([text], {"columns": drawn.shape[1]}))
+                encoded = base64.b64encode(drawn.data.cast("B")).decode()
+                journal.keep(number, origin, Drawn([encoded], {"columns": drawn.shape[1]}))
             return np.asarray(drawn, dtype=np.float64)
         if label(self._rng) != SECURE:
             self.free.release(vectors, self._rng)  # so that a seed goes on where it was
         [text], counts = journal.recall(number, origin)
-        numbers = np.frombuffer(base64.b64decode(text), values)
+        numbers = np.frombuffer(base64.b64decode(text or ""), values)
         return numbers.reshape(-1, counts["columns"]).astype(np.float64)
 
 

@@ -279,9 +279,12 @@ _SYNC_SECONDS: Final = 1.0
 
 
 class Drawn(NamedTuple):
-    """The private texts of a batch, and how their tokens were treated."""
+    """The private texts of a batch, and how their tokens were treated.
 
-    texts: list[str]
+    None is a text that was not drawn, as a limit refused it.
+    """
+
+    texts: list[str | None]
     counts: dict[str, int]
 
 
@@ -289,13 +292,20 @@ class Journal:
     """The journal of one output. `path` is the output's name as the user gave it.
 
     With a `side`, the journal of the run that left it. Otherwise a new one, which replaces any file
-    of that name beside the output.
+    of that name beside the output. With `empty`, it is kept even if no batch was drawn.
     """
 
     def __init__(
-        self, path: Path, final: Path, header: Header, key: bytes, side: ResumeFile | None = None
+        self,
+        path: Path,
+        final: Path,
+        header: Header,
+        key: bytes,
+        side: ResumeFile | None = None,
+        *,
+        empty: bool = False,
     ) -> None:
-        self._path, self._final, self._key = path, final, key
+        self._path, self._final, self._key, self._empty = path, final, key, empty
         self._places: dict[int, Place] = dict(side.batches) if side else {}
         with output_errors(path):
             descriptor = self._reopened(side) if side else create_locked(side_path(final), path)
@@ -357,7 +367,7 @@ class Journal:
     def keep(self, number: int, texts: list[str], drawn: Drawn) -> None:
         value = (*drawn, self._origin(texts))
         # This halves the time for ASCII texts.
-        ascii_only = all(map(str.isascii, drawn.texts))
+        ascii_only = all(text is None or text.isascii() for text in drawn.texts)
         body = json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":"))
         encoded = encrypted(body.encode("utf-8", "surrogatepass"), self._key)
         self._places[number] = self._append(_line(b"%d" % number, encoded))
@@ -365,10 +375,10 @@ class Journal:
             self._sync()
 
     def close(self) -> None:
-        """Close the journal; remove one without a batch, which is of no use."""
+        """Close the journal; remove one without a batch, unless its run may have debited one."""
         if self._file.closed:
             return
-        if not self._places:
+        if not self._places and not self._empty:
             remove(side_path(self._final))
         with contextlib.suppress(OSError):
             self._file.close()

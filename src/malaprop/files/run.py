@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
-from malaprop.files import KEPT, UNWRITTEN
+from malaprop.files import KEPT, PARTLY, UNWRITTEN
 from malaprop.files.formats.file_format import Layout, check_ending, check_packing, format_of
 from malaprop.files.resume_file import (
     THE_INPUT,
@@ -72,6 +72,11 @@ class Job:
         return path.stat().st_size if self.source != PIPE and path.is_file() else None
 
     @property
+    def passes_faults(self) -> bool:
+        """Whether faulty records do not end the run: after one that they ended, it is resumed."""
+        return False
+
+    @property
     def lasting(self) -> bool:
         """Whether input and output are files, so that a run that was stopped can be resumed."""
         return PIPE not in (self.source, self.target) and Path(self.source).is_file()
@@ -108,6 +113,12 @@ class Job:
 @dataclass(frozen=True)
 class TextJob(Job):
     layout: Layout
+    guessed: bool = False
+    """Whether a detector found the encoding."""
+
+    @property
+    def passes_faults(self) -> bool:
+        return self.layout.on_error != "fail"
 
 
 def plan_jobs(
@@ -143,7 +154,7 @@ def total_size(jobs: Sequence[Job]) -> int | None:
 def check_source(source: str | Path) -> None:
     """Refuse an input that is a folder, or not there."""
     if Path(source).is_dir():
-        raise ParameterError(f"{source} is a folder: name a file in it")
+        raise ParameterError(f"{source} is a folder: name a file in it, or that folder alone")
     if not Path(source).exists():
         raise ParameterError(f"there is no file {source}")
 
@@ -193,7 +204,7 @@ def folder_for(inputs: Sequence[str], output: str) -> Iterator[None]:
 def check_names(jobs: Sequence[Job], report: Path | None) -> None:
     """Refuse outputs that are inputs, under any name, and clashes with hidden files or a report."""
     check_report(report, jobs)
-    inputs = [_node(status) for job in jobs if (status := job.status())]
+    inputs = {_node(status) for job in jobs if (status := job.status())}
     for job in jobs:
         piped = job.target == PIPE
         if (_node(status_of(sys.stdout)) if piped else _existing(Path(job.target))) in inputs:
@@ -254,7 +265,8 @@ def _is_in(file: Path, place: Path) -> bool:
 class RunProgress:
     """An event in a run.
 
-    - `preparing`: the mechanism is bound to the lexicon, which may take a while;
+    - `preparing`: the mechanism is bound to the lexicon, or figures are computed, which may take a
+      while; `done` of `total` steps where there are any;
     - `warning`: `note` is something that the user should know before or after the work;
     - `checking`: an input is compared with that of the run to resume, `done` of `total` bytes;
     - `drawing`: `done` of `total` bytes of all inputs are copied, with `words` private words;
@@ -301,6 +313,7 @@ class Output:
     """whether an existing file of the output's name may be replaced."""
     _header: Header | None = None
     _kept: bool = False
+    _recorded: Stamp | None = None
     _key: bytes = b""
     _seen: str = ""  # of the input, before it was read
     _sight: tuple[int, ...] | None = None  # the same, in finer grain
@@ -310,15 +323,26 @@ class Output:
         return Path(self.job.target)
 
     @cached_property
+    def run_name(self) -> str:
+        """A random name of the run, which a run that resumes it has, too; after `begin`."""
+        return self._header.salt if self._header else new_salt()
+
+    @cached_property
     def _final(self) -> Path:
         return resolved(self.path)
 
-    def start_over(self, *, force: bool) -> None:
-        """Find where to start without an earlier run; `force` discards what could be resumed."""
+    def start_over(self, settings: Callable[[], dict[str, str]], *, force: bool) -> None:
+        """Find where to start without an earlier run; `force` discards what could be resumed.
+
+        What an earlier run left is resumed if faulty records end this run no more.
+        """
         self.replace = force
         side = read_resume_file(self._final) if self.job.lasting else None
         if side and side.batches and not force and not side.made(self._final):
             refuse_locked(side_path(self._final), self.path)  # it may still be at work
+            if self.job.passes_faults:
+                self.resume(settings(), force=force)
+                return
             raise OutputError(
                 f"an earlier run that was to write {self.path} was interrupted: resume it with "
                 "`resume=True`, or start over with `force=True`"
@@ -365,11 +389,17 @@ class Output:
             )
 
     def begin(
-        self, settings: dict[str, str] | None, progress: Callable[[int], None], *, keep: bool
+        self,
+        settings: dict[str, str] | None,
+        progress: Callable[[int], None],
+        *,
+        keep: bool,
+        empty: bool = False,
     ) -> None:
         """Look at the input before it is read, and open the journal if draws must be kept.
 
         Refuse to resume with another input. Without `settings`, there is no key to resume with.
+        With `empty`, the journal is kept even without a batch, for the name of its run.
         """
         self._sight = _file_stamp(self.job)
         if settings is None or not self.job.lasting:
@@ -385,18 +415,23 @@ class Output:
             refuse_changes(self.path, self.side.header, {THE_INPUT: facts[THE_INPUT]})
         self._header = Header(facts=facts, salt=salt, proof=proof_of(key), force=self.replace)
         if self.side or keep:
-            self.journal = Journal(self.path, self._final, self._header, key, self.side)
+            self.journal = Journal(
+                self.path, self._final, self._header, key, self.side, empty=empty
+            )
 
     def seal(self, stamps: dict[Path, Stamp]) -> None:
         """Record, before the output gets its name, its stamp when it is whole."""
         if self._kept:
             seal(self.path, self._final, stamps[self.path])
         elif self._header:
-            record = record_of(self._header, self._key, self._seen, stamps[self.path])
+            self._recorded = stamps[self.path]
+            record = record_of(self._header, self._key, self._seen, self._recorded)
             write_record(self._final, record)
 
     def conclude(self) -> None:
         """Replace the journal of a whole output by a record."""
+        if self._recorded and self._recorded == stamp(self._final.stat()):
+            return
         journal = self.side if self.whole and self.side and self.side.batches else None
         if header := journal.header if journal else self._header:
             key = key_of(self.path, header)
@@ -424,18 +459,27 @@ def _file_stamp(job: Job, source: BinaryIO | None = None) -> tuple[int, ...] | N
 class Run:
     """The outputs of a run, and the file of its report."""
 
-    def __init__(self, jobs: Sequence[Job], settings: Settings, listener: Listener) -> None:
-        self.outputs = [Output(job, number) for number, job in enumerate(jobs)]
+    def __init__(
+        self, jobs: Sequence[Job], settings: Settings, listener: Listener, first: int = 0
+    ) -> None:
+        self.outputs = [Output(job, number) for number, job in enumerate(jobs, start=first)]
         self.cautions: list[str] = []
         """What the report should say about keys that cannot be kept."""
         self.report: BinaryIO | None = None
         """The file of the report, if one is asked for and there is something to do."""
+        self.reported = False
+        """Whether there is a report, here or later."""
         self._settings, self._listener = settings, listener
         self._keyed: bool | None = None
 
     @property
     def left(self) -> list[Output]:
         return [output for output in self.outputs if not output.whole]
+
+    @property
+    def already(self) -> list[str]:
+        """The outputs that an earlier run has completed."""
+        return [str(output.path) for output in self.outputs if output.whole]
 
     def warn(self, *warnings: str) -> None:
         for warning in warnings:
@@ -444,10 +488,12 @@ class Run:
     def digest_key(self) -> bytes | None:
         """Return the key of the report's digests, if there is a report and a key."""
         return (
-            self._key(digest_key, "the report has no digests of the files") if self.report else None
+            self._key(digest_key, "the report has no digests of the files")
+            if self.reported
+            else None
         )
 
-    def begin(self, output: Output, *, keep: bool) -> None:
+    def begin(self, output: Output, *, keep: bool, empty: bool = False) -> None:
         """Get ready to read an input; with `keep`, what is drawn for it can be resumed."""
         if self._keyed is None and output.job.lasting:
             key = self._key(lambda: subkey("journal"), "this run cannot be resumed")
@@ -457,7 +503,8 @@ class Run:
         def progress(done: int) -> None:
             self._listener(RunProgress(stage="checking", note=note, done=done, total=size))
 
-        output.begin(self._settings(output) if self._keyed else None, progress, keep=keep)
+        settings = self._settings(output) if self._keyed else None
+        output.begin(settings, progress, keep=keep, empty=empty)
 
     def seal(self, stage: Staging) -> None:
         """Bring the outputs to the disk, and record that they will be whole."""
@@ -479,6 +526,11 @@ class Run:
             return None
 
 
+def _limits(jobs: Sequence[Job]) -> list[Access]:
+    """Return the permissions of the inputs that are files."""
+    return [Access.of(status) for job in jobs if (status := job.status())]
+
+
 @contextmanager
 def staged_run(
     jobs: Sequence[Job],
@@ -488,36 +540,45 @@ def staged_run(
     report: Path | None,
     resume: bool,
     force: bool,
+    part: int | None = None,
 ) -> Iterator[Run]:
     """Open the outputs of jobs; they appear with the report at the end, or not at all.
 
-    To `resume` an earlier run, the settings of each output must be those of that run.
+    To `resume` an earlier run, the settings of each output must be those of that run. A `part` of
+    a run over a folder begins with the job of that number: its outputs have the permissions of
+    their own inputs, and the report is written when all parts are done.
     """
     if resume and not all(job.lasting for job in jobs):
         raise ParameterError(
             "only files can be resumed, not what comes or goes through a pipe: name a file on "
             "both sides, or leave out `resume`"
         )
-    run = Run(jobs, settings, listener)
+    run, whole = Run(jobs, settings, listener, part or 0), part is None
+    run.reported = report is not None
+    begun = bool(part)
     try:
         with Staging() as stage:
-            limits = [Access.of(status) for job in jobs if (status := job.status())]
+            limits = _limits(jobs)
             for output in run.outputs:
-                if resume:
+                if resume or (not (whole or force) and output.job.passes_faults):
                     output.resume(settings(output), force=force)
                 else:
-                    output.start_over(force=force)
+                    output.start_over(partial(settings, output), force=force)
                 if not output.whole:
-                    output.target = output.job.open_target(stage, limits, force=output.replace)
-            if report and run.left:  # for its owner alone: it tells more than the output
+                    own = (
+                        limits if whole else [*map(Access.of, filter(None, [output.job.status()]))]
+                    )
+                    output.target = output.job.open_target(stage, own, force=output.replace)
+            if report and run.left and whole:  # for its owner alone: it tells more than the output
                 run.report = stage.open(report, force=force, limits=[OWNER_ONLY])
+            begun = True
             yield run
             run.seal(stage)
             listener(RunProgress(stage="naming"))
     except BaseException as error:
-        error.add_note(UNWRITTEN)
+        error.add_note(UNWRITTEN if whole or not begun else PARTLY)
         kept = [output.close() for output in run.outputs]
-        if any(kept) and not isinstance(error, InputChangedError):
+        if any(kept) and whole and not isinstance(error, InputChangedError):
             error.add_note(KEPT)
         raise
     for output in run.outputs:

@@ -39,6 +39,7 @@ class _Partial:
         self.path, self.final, self._limits, self._force = path, final, limits, force
         self._hidden = partial_path(final)
         self._file: io.BufferedWriter | None = None
+        self._flushed: Stamp | None = None
 
     def open(self) -> BinaryIO:
         """Create the hidden file, which only its owner may read."""
@@ -53,7 +54,10 @@ class _Partial:
         with private_files.output_errors(self.path):
             if file and not file.closed:
                 file.flush()
-                os.fsync(file.fileno())
+                written = stamp(os.fstat(file.fileno()))
+                if written != self._flushed:
+                    os.fsync(file.fileno())
+                    self._flushed = written
             return stamp(os.stat(self._hidden))
 
     def publish(self) -> bool:

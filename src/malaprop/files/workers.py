@@ -26,6 +26,7 @@ import numpy as np
 from numpy.random import Generator
 from threadpoolctl import threadpool_limits
 
+from malaprop.files.debits import Debits, OwnedTexts
 from malaprop.files.resume_file import Drawn, Journal
 from malaprop.privacy.errors import MalapropError
 from malaprop.privatizer import Privatizer
@@ -45,7 +46,7 @@ _MOST_KEPT = 1 << 27  # bytes that a worker keeps
 StartMethod = Literal["fork", "spawn", "forkserver"]
 
 
-Work = Callable[[Any, list[str]], Any]
+Work = Callable[[Any, Any], Any]
 """What a worker does with a key and some texts; it must be picklable where there is no fork."""
 
 
@@ -70,7 +71,7 @@ class WorkerPool:
         # macOS can fork too, but its own libraries break in the child.
         usual: StartMethod = "fork" if sys.platform == "linux" else "spawn"
         self._context: BaseContext = multiprocessing.get_context(start or usual)
-        self._backlog: deque[tuple[Any, list[str]]] = deque()
+        self._backlog: deque[tuple[Any, Any]] = deque()
         self._processes: dict[Connection[Any, Any], BaseProcess] = {}
         self._idle: list[Connection[Any, Any]] = []
         self._busy: set[Connection[Any, Any]] = set()
@@ -96,7 +97,7 @@ class WorkerPool:
         """Whether workers are forks, which share this process's memory."""
         return self.size > 1 and self._context.get_start_method() == "fork"
 
-    def add(self, key: Any, texts: list[str]) -> None:
+    def add(self, key: Any, texts: Any) -> None:
         self._backlog.append((key, texts))
 
     def results(self) -> Iterator[tuple[Any, Any]]:
@@ -220,7 +221,7 @@ def _keep_freed_memory() -> None:
         mallopt(_M_TRIM_THRESHOLD, _MOST_KEPT)
 
 
-def _attempt(work: Work, key: Any, texts: list[str]) -> Any:
+def _attempt(work: Work, key: Any, texts: Any) -> Any:
     try:
         return work(key, texts)
     except MalapropError as error:
@@ -247,7 +248,8 @@ Key = tuple[int, int]
 class Item(NamedTuple):
     """A batch to draw; `journal` is that of its file, if there is one.
 
-    `copy` and `batch` are what the caller writes the drawn texts with.
+    `copy` and `batch` are what the caller writes the drawn texts with. `owned` says whom the texts
+    are about, if a ledger is to know.
     """
 
     key: Key
@@ -255,6 +257,7 @@ class Item(NamedTuple):
     journal: Journal | None = None
     copy: Any = None
     batch: Any = None
+    owned: OwnedTexts | None = None
 
 
 def draw_all(items: Iterable[Item], pool: WorkerPool) -> Iterator[tuple[Item, Drawn]]:
@@ -274,7 +277,7 @@ def draw_all(items: Iterable[Item], pool: WorkerPool) -> Iterator[tuple[Item, Dr
             waiting.append(item)
             if item.texts and not (item.journal is not None and item.key[1] in item.journal):
                 begun[item.key] = item
-                pool.add(item.key, item.texts)
+                pool.add(item.key, item.texts if item.owned is None else item.owned)
         if not waiting:
             return
         item = waiting.popleft()
@@ -299,10 +302,14 @@ class BatchDraw:
 
     privatizer: Privatizer
     seed: int | None = None
+    debits: Debits | None = None
 
-    def __call__(self, key: Key, texts: list[str]) -> Drawn:
+    def __call__(self, key: Key, texts: list[str] | OwnedTexts) -> Drawn:
         privatizer = self.privatizer
+        if isinstance(texts, OwnedTexts):
+            return Drawn(*cast(Debits, self.debits).batch(privatizer, texts))
         if self.seed is not None:
             seed = np.random.SeedSequence(self.seed, spawn_key=key)
             privatizer = privatizer.drawing_from(Generator(np.random.PCG64(seed)))
-        return Drawn(*privatizer.batch(texts))
+        private, counts = privatizer.batch(texts)
+        return Drawn([*private], counts)

@@ -8,7 +8,7 @@
     private.dataframe.show()
     private.report.counts
 
-See docs/scaling.md.
+See docs/howto/scaling.md.
 """
 
 import secrets
@@ -17,7 +17,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Unpack
 
+from malaprop.files.debits import debits_of
 from malaprop.files.formats import Layout, OnError
+from malaprop.ledger import Ledger
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.errors import MissingExtraError, ParameterError
 from malaprop.privacy.mechanism import Mechanism
@@ -59,6 +61,9 @@ def privatize(
     mechanism: Mechanism,
     path: str | None = None,
     on_error: OnError = "fail",
+    ledger: Ledger | str | None = None,
+    subject_column: str | None = None,
+    subject: str | None = None,
     **options: Unpack[TextOptions],
 ) -> Privatized:
     """Draw private texts for some columns of a Spark table, once, and keep them as Parquet.
@@ -69,6 +74,11 @@ def privatize(
     stay missing. Rows keep their other columns but, as always in Spark, not their order, so have a
     key. `on_error`: what to do about a record that cannot be processed, `fail`, `skip` or `mask`.
     `options`: how to treat texts, as for `Privatizer`.
+
+    With a `ledger`, each record is debited by the task that draws it, for the subject in its
+    `subject_column`, or all for one `subject`. All machines must reach the ledger's database, and
+    get the server's secret with the job. A task that is tried again debits nothing twice; a job
+    that failed has debited what it has.
     """
     if not isinstance(dataframe, ClassicDataFrame):
         raise ParameterError(
@@ -78,14 +88,17 @@ def privatize(
     if isinstance(columns, str):
         raise ParameterError("The 'columns' parameter of privatize must be a list of names.")
     policy_with(options, privatize)
-    layout = Layout(format="parquet", columns=tuple(columns), on_error=on_error)
+    layout = Layout(
+        format="parquet", columns=tuple(columns), on_error=on_error, label=subject_column
+    )
+    debits = debits_of(ledger, subject_column, subject, on_error, numbered=False)
     known = Lexicon.open(lexicon) if isinstance(lexicon, str) else lexicon
     privatizer = Privatizer(known, mechanism, **options)
     target = path or _checkpoint(dataframe.sparkSession)
     occasion = Clock().occasion
 
     def made() -> Privatized:
-        counted = draw(dataframe, layout, privatizer, target)
+        counted = draw(dataframe, layout, privatizer, target, debits=debits)
         report = _report(counted, layout, privatizer, "a Spark table", target, occasion())
         return Privatized(dataframe.sparkSession.read.parquet(literal(target)), target, report)
 
@@ -101,15 +114,19 @@ def privatize_files(
     *,
     occasion: Callable[[], Occasion] | None = None,
     force: bool = False,
+    ledger: Ledger | str | None = None,
+    subject: str | None = None,
 ) -> RunReport:
     """Copy a folder of Parquet, CSV or JSON lines with private texts; return the report.
 
-    `occasion` is called at the end, and says when and how the run was made.
+    `occasion` is called at the end, and says when and how the run was made. With a `ledger`, each
+    record is debited for the subject that the layout's `label` names, or for one `subject`.
     """
     told = occasion or Clock().occasion
+    debits = debits_of(ledger, layout.label, subject, layout.on_error, numbered=False)
 
     def made() -> RunReport:
-        counted = draw_files(spark, source, layout, privatizer, target, force=force)
+        counted = draw_files(spark, source, layout, privatizer, target, force=force, debits=debits)
         return _report(counted, layout, privatizer, source, target, told())
 
     return redacted_error(made)

@@ -30,7 +30,7 @@ _DISCOUNT = 0.75  # D: taken from each count of a pair, and given to pairs that 
 _ENOUGH = 0.5  # share of a lexicon's words that must have a public count
 _PAIRS = 1 << 28  # most pairs in a model; web-scale lists have less than 1 % of that
 _ADDED = 0.5  # to each word's count: a word that the corpus lacks is rare, not impossible
-_FORMAT = 2
+_FORMAT = 3
 _ARRAYS = ("unigrams", "totals", "offsets", "nexts", "counts", "places", "sketch")
 _LARGEST = 1 << 62  # sums of counts fit 64 bits
 _FACTOR = np.uint32(2654435769)  # 2^32 over the golden ratio: spreads keys evenly
@@ -84,13 +84,14 @@ class PairTable:
         """Return the value of each pair; the arrays are broadcast against each other."""
         slots = self._places[firsts] + self._seconds[seconds]
         slots &= self._mask
-        found: Any = self._table.take(slots)
+        # All slots are in the table. "wrap" is the fastest way not to check that again.
+        found: Any = self._table.take(slots, mode="wrap")
         found ^= self._tags[seconds]  # where the tag is this word, nothing is left of it
-        missing = (found & self._low) != 0
+        there = (found & self._low) == 0
         if not self._short:
             found = (found >> self._half).astype(np.uint32)
         values: Values = found.view(np.float32)
-        values[missing] = 0.0
+        values *= there  # much faster than to set the others: what is left of them is finite
         return values
 
 
@@ -288,7 +289,12 @@ def save_model(model: BigramModel, folder: str | os.PathLike[str], *, force: boo
     """Write a model into a folder of its own, which appears once it is complete."""
     path = Path(folder)
     check_model_folder(path, force=force)
-    note = {"format": _FORMAT, "words": model.words, "sources": dict(model.sources)}
+    note = {
+        "format": _FORMAT,
+        "words": model.words,
+        "sources": dict(model.sources),
+        "fingerprint": model.fingerprint,
+    }
     write_folder(path, note, {name: getattr(model, name) for name in _ARRAYS})
 
 
@@ -319,12 +325,15 @@ def open_model(folder: str | os.PathLike[str]) -> BigramModel:
         untrusted.check_texts(note["words"], *sources, *sources.values())
         if not _fit(arrays):
             raise ValueError("arrays that do not fit each other")  # noqa: TRY301
-        return BigramModel(words=note["words"], sources=sources, **arrays)
+        model = BigramModel(words=note["words"], sources=sources, **arrays)
+        if model.fingerprint != note["fingerprint"]:
+            raise ValueError("a damaged model")  # noqa: TRY301
     except (ValueError, KeyError, TypeError, AttributeError, OSError):
         raise LexiconError(
-            f"{path} holds no bigram model that this version reads: train one with "
-            "malaprop lm train CORPUS -o MODEL"
+            f"{path} holds no bigram model that this version reads, or it is damaged: train one "
+            "with  malaprop lm train CORPUS -o MODEL"
         ) from None
+    return model
 
 
 def shipped_model(lexicon: Lexicon) -> BigramModel | None:
@@ -332,11 +341,17 @@ def shipped_model(lexicon: Lexicon) -> BigramModel | None:
     shipped = SHIPPED["bigrams"].get(words_digest(lexicon.words))
     if shipped is None:
         return None
-    model = open_model(DATA / shipped["folder"])
-    if model.fingerprint != shipped["fingerprint"]:
+    name = lexicon.name or "the lexicon"
+    return _shipped(DATA / shipped["folder"], shipped["fingerprint"], name)
+
+
+@cache  # its tables take as long to make as a page of text to privatize
+def _shipped(folder: Path, fingerprint: str, name: str) -> BigramModel:
+    model = open_model(folder)
+    if model.fingerprint != fingerprint:
         raise LexiconError(
-            f"The bigrams of {lexicon.name or 'the lexicon'} are not those that ship with this "
-            "version: install malaprop again"
+            f"The bigrams of {name} are not those that ship with this version: install malaprop "
+            "again"
         )
     return model
 

@@ -9,10 +9,14 @@
    would else end with one edge.
 4. Anchors: where an edge to one of a word's few nearest is still missing, it is added with a weight
    of its own, so that no word is far from those that mean nearly the same.
+
+Pairs that are to stay apart, by default antonyms, are no candidates: vectors have "benign" next to
+"malignant", and one would often become the other.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -37,6 +41,7 @@ from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.metrics import Angular, Euclidean
 from malaprop.privacy.progress import Progress, report
 from malaprop.privacy.word_graph import Steps, WordGraph, graph_of
+from malaprop.text.english import antonyms
 
 if TYPE_CHECKING:
     from malaprop.lexicon.lexicon import Lexicon
@@ -48,6 +53,7 @@ _FEWEST = 16  # dimensions below which an angle says little, and distances are a
 _GRID = 1024.0
 _AT_ONCE = 4096
 _EDGES_AT_ONCE = 1 << 16
+_APART = 2.0  # the least length of an edge between words that stay apart
 
 
 def near_words(
@@ -138,6 +144,9 @@ class GraphOptions:
     """by edges of this weight where they are not joined otherwise."""
     cutoff: float = 10.0
     """The distance beyond which distances grow no further."""
+    apart: tuple[tuple[str, str], ...] | None = None
+    """Public pairs of words that no edge shorter than 2 joins, unless nothing else connects the
+    graph; by default English antonyms, from WordNet. Pairs of other words are ignored."""
 
     def __post_init__(self) -> None:
         for name, least in (("cap", 2), ("candidates", 1), ("components", 0), ("anchors", 0)):
@@ -153,10 +162,37 @@ class GraphOptions:
                 "The 'anchor_weight' of a word graph must be finite, and its 'cutoff' not below it "
                 f"nor below 1. Got {self.anchor_weight!r} and {self.cutoff!r}."
             )
+        if self.apart is not None:
+            object.__setattr__(self, "apart", _checked_pairs(self.apart))
 
-    def to_dict(self) -> dict[str, int | str]:
-        """Return the options as plain values; numbers that may be infinite as text."""
-        return {k: v if isinstance(v, int) else repr(float(v)) for k, v in asdict(self).items()}
+    def apart_in(self, index: Mapping[str, int]) -> Ids:
+        """Return the ids of the pairs that stay apart, of a lexicon's words and their ids."""
+        pairs = antonyms() if self.apart is None else self.apart
+        ids = [(index[a], index[b]) for a, b in pairs if a in index and b in index]
+        known = sorted({(i, j) if i < j else (j, i) for i, j in ids})  # numpy is slower at a start
+        return np.array(known, dtype=np.int64).reshape(-1, 2)
+
+    def made_of(self, index: Mapping[str, int]) -> dict[str, int | str]:
+        """Return what makes the graph of a lexicon's words and ids, as plain values.
+
+        Numbers that may be infinite are text, and the pairs that stay apart a digest.
+        """
+        options = asdict(self)
+        del options["apart"]
+        made = {k: v if isinstance(v, int) else repr(float(v)) for k, v in options.items()}
+        pairs = self.apart_in(index).astype("<i8")
+        return made | {"apart": hashlib.sha256(pairs.tobytes()).hexdigest()} if len(pairs) else made
+
+
+def _checked_pairs(pairs: Any) -> tuple[tuple[str, str], ...]:
+    listed = list(pairs) if isinstance(pairs, Iterable) else [pairs]
+    for pair in listed:
+        two = isinstance(pair, tuple | list) and len(pair) == 2  # two letters are no pair of words
+        if not two or not all(isinstance(word, str) for word in pair):
+            raise ParameterError(
+                "The 'apart' of a word graph must be a list of pairs of words, or None."
+            )
+    return tuple((a, b) for a, b in listed)
 
 
 def build_graph(
@@ -166,11 +202,16 @@ def build_graph(
     size = len(lexicon)
     count = max(options.candidates, options.anchors)
     near, points = near_words(lexicon, count, options.components, progress)
-    capped = _capped(size, candidate_edges(near[:, : options.candidates]), options.cap, points)
-    anchored = _anchored(capped, near[:, : options.anchors])
+    apart = options.apart_in(lexicon.index)
+    candidates = _without(candidate_edges(near[:, : options.candidates]), apart, size)
+    capped = _capped(size, candidates, options.cap, points, apart)
+    anchored = _without(_nearest_pairs(near[:, : options.anchors]), capped, size)
+    if options.anchor_weight < _APART:
+        anchored = _without(anchored, apart, size)
     weights = np.repeat([1.0, options.anchor_weight], [len(capped), len(anchored)])
     edges = np.concatenate([capped, anchored])
-    return WordGraph(size, edges, weights, cutoff=options.cutoff, made=options.to_dict())
+    made = options.made_of(lexicon.index)
+    return WordGraph(size, edges, weights, cutoff=options.cutoff, made=made)
 
 
 def candidate_edges(near: Ids) -> Ids:
@@ -188,10 +229,10 @@ def candidate_edges(near: Ids) -> Ids:
     return ends[first][np.lexsort((ends[first, 1], ends[first, 0], other[first], rank[first]))]
 
 
-def _capped(size: int, order: Ids, cap: int, points: Points) -> Ids:
+def _capped(size: int, order: Ids, cap: int, points: Points, apart: Ids) -> Ids:
     parts = _Parts(size, cap)
     taken = np.fromiter((parts.join(a, b) for a, b in _pairs(order)), np.bool_, len(order))
-    parts.join_all(points)
+    parts.join_all(points, apart)
     others, first = order[~taken], np.zeros(size, dtype=np.bool_)
     while True:
         early = first[others].any(axis=1)
@@ -233,8 +274,9 @@ class _Parts:
         self.edges, self._degrees = own, degrees
         return found
 
-    def join_all(self, points: Points) -> None:
-        """Join what is left apart by the closest words that have room, small parts first."""
+    def join_all(self, points: Points, apart: Ids) -> None:
+        """Join what is not connected by the closest words that have room, small parts first."""
+        ends = np.concatenate([apart, apart[:, ::-1]])
         while True:
             parts = np.array([self._part(word) for word in range(len(self._above))])
             names, sizes = np.unique(parts, return_counts=True)
@@ -243,7 +285,10 @@ class _Parts:
             free = np.flatnonzero(np.array(self._degrees) < self._cap)
             for name in names[np.argsort(sizes, kind="stable")][:-1]:
                 own, others = free[parts[free] == name], free[parts[free] != name]
-                i, j = divmod(int(points.closeness(own, others).argmax()), len(others))
+                closeness = points.closeness(own, others)
+                here, there = ends[np.isin(ends[:, 0], own) & np.isin(ends[:, 1], others)].T
+                closeness[np.searchsorted(own, here), np.searchsorted(others, there)] = -np.inf
+                i, j = divmod(int(closeness.argmax()), len(others))
                 self.join(int(own[i]), int(others[j]))
 
     def _add(self, a: int, b: int) -> None:
@@ -261,12 +306,16 @@ class _Parts:
         return word
 
 
-def _anchored(edges: Ids, near: Ids) -> Ids:
-    """Return the pairs of a word and one of its nearest that no edge joins."""
+def _nearest_pairs(near: Ids) -> Ids:
+    """Return the pairs of a word and one of its nearest, each once, in order."""
     here = np.repeat(np.arange(len(near)), near.shape[1])
-    wanted = np.unique(np.sort(np.stack([here, near.ravel()], axis=1), axis=1), axis=0)
-    keys = [pairs[:, 0] * len(near) + pairs[:, 1] for pairs in (wanted, np.sort(edges, axis=1))]
-    return wanted[~np.isin(keys[0], keys[1])]
+    return np.unique(np.sort(np.stack([here, near.ravel()], axis=1), axis=1), axis=0)
+
+
+def _without(pairs: Ids, others: Ids, size: int) -> Ids:
+    """Return the pairs that are not among others, whichever end comes first in those."""
+    low, high = np.sort(others, axis=1).T
+    return pairs[~np.isin(pairs[:, 0] * size + pairs[:, 1], low * size + high)]
 
 
 def find_kept_graph(lexicon: Lexicon, options: GraphOptions) -> WordGraph | None:
@@ -275,7 +324,7 @@ def find_kept_graph(lexicon: Lexicon, options: GraphOptions) -> WordGraph | None
     kept = sorted((store.home() / "graphs").glob(f"{lexicon.fingerprint}-*.npz"))
     for path in filter(Path.is_file, [*shipped, *kept]):
         graph = store.read_graph(path, lexicon.fingerprint, len(lexicon))
-        if graph is not None and graph.made == options.to_dict():
+        if graph is not None and graph.made == options.made_of(lexicon.index):
             return graph
     return None
 

@@ -138,7 +138,7 @@ class Lexicon:
         """Open an embedded or imported lexicon by name, or one from a file, with its tables.
 
         Files may be GloVe, word2vec or fastText text (also in gz or zip), word2vec binary, and
-        .npy or .safetensors with a vocabulary beside; see docs/lexicons.md.
+        .npy or .safetensors with a vocabulary beside; see docs/howto/lexicons.md.
         """
         path = store.resolve(name_or_path)
         if not path.is_dir():
@@ -195,9 +195,9 @@ class Lexicon:
         """Return the same words under the metric `graph`, steps between near words.
 
         The graph is made from the vectors by the `options` of `malaprop.GraphOptions` (cap,
-        candidates, components, anchors, anchor_weight, cutoff); one that was shipped or kept
-        is opened at once, with its balances. Or it is made of your own `edges`, pairs of words
-        with a weight or without (1); then `cutoff` is the only option.
+        candidates, components, anchors, anchor_weight, cutoff, apart); one that was shipped or
+        kept is opened at once, with its balances. Or it is made of your own `edges`, pairs of
+        words with a weight or without (1); then `cutoff` is the only option.
 
         >>> colours = Lexicon(["red", "rose", "blue"], [[0.0], [1.0], [9.0]])
         >>> near = colours.with_graph(edges=[("red", "rose"), ("rose", "blue", 3)])

@@ -345,6 +345,7 @@ def _of_gaussians(
         raise _UndecidedError(f"only {_GAUSSIANS} words can be audited with this guarantee")
     words = np.arange(len(channel.lexicon)) if ids is None else ids
     covers = _allowed_between(channel, words)
+    density = density.spherical
     some = replace(density, centres=density.centres[words], sigmas=density.sigmas[words])
     # Rounding is post-processing only if both words are rounded alike. And for two different σ, δ
     # comes from noncentral χ² laws, for which no error bound is proved.

@@ -3,7 +3,7 @@
 Given a prior π over words, the best guess at an output y is the word with the largest
 π(w)·Pr[y | w]. It is right with probability Σ_y max_w π(w)·Pr[y | w], the Bayes success. The
 observer here looks at one word at a time and knows no context: context raises the success, see
-docs/attacks.md.
+docs/explanation/attacks.md.
 """
 
 import math
@@ -432,6 +432,8 @@ class VectorLikelihoods:
         self.slow = self._metric == "manhattan"
         """Whether `of_all` orders words by another norm, since their own takes long."""
         roots = density.roots if isinstance(density, ExponentialDensity) else ()
+        if isinstance(density, GaussianDensity) and density.widths is not None:
+            roots = (np.diag(density.widths),)
         self._inverses: list[Any] = [np.linalg.inv(root) for root in roots] or [None]
         self._shifts = [float(np.linalg.slogdet(root)[1]) for root in roots]
         self._centres = [_mapped(density.centres, inverse) for inverse in self._inverses]

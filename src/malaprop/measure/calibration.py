@@ -24,7 +24,9 @@ from malaprop.measure.neighbourhoods import normalised
 from malaprop.measure.profile import context_curve
 from malaprop.measure.targets import TARGETS, Target, check_target
 from malaprop.measure.word_statistics import (
+    Similarity,
     candidate_lower_bound,
+    each_draw,
     law_batches,
     statistics_of,
 )
@@ -33,10 +35,12 @@ from malaprop.privacy.channel import Channel, LawChannel, checked_channel
 from malaprop.privacy.errors import ParameterError, several_texts, type_name
 from malaprop.privacy.estimate import (
     MOST,
+    SMALLEST,
     Estimate,
     clopper_pearson,
     even_sample,
     search_epsilon,
+    shares_noise,
     word_ids,
 )
 from malaprop.privacy.mechanism import Mechanism
@@ -227,6 +231,7 @@ _FEW: Final = 30  # words or batches: fewer say little about their own spread
 _WORDS: Final = 256  # of a large lexicon,
 _LOOKS: Final = (200, 1_000)  # trials: many only where few do not decide
 _RUNS: Final = 16  # draws of each word where the law is unknown, in each of several batches
+_SLOW_RUNS: Final = 4
 _BATCHES: Final = 8
 _NOISE_WORDS: Final = 128  # whose candidates are counted from draws,
 _COUNTS: Final = 4  # batches where candidates are counted for the whole of some words
@@ -250,6 +255,7 @@ class _Search:
         self._ids = ids
         listed = words is not None and not isinstance(words, int)
         self.whole = listed or len(ids) == len(lexicon)
+        self._similarity = Similarity(lexicon)  # which is the same for each ε
 
     def _rng(self) -> Generator:
         """Return the generator of a figure's draws, the same for each ε.
@@ -263,11 +269,11 @@ class _Search:
         values, drawn = batches.mean(axis=0), len(batches) > 1
         if worst is not None:
             whole = self.whole and isinstance(channel, LawChannel)
-            return tail(values, worst, whole, _RUNS * _BATCHES if drawn else None)
+            return tail(values, worst, whole, _runs(channel) * _BATCHES if drawn else None)
         mean = float(values.mean())
         unsafe = mean + margin(batches, self.whole)
         if name == "kept" and drawn:
-            unsafe = max(unsafe, highest_share(mean, len(values) * _RUNS * _BATCHES))
+            unsafe = max(unsafe, highest_share(mean, len(values) * _runs(channel) * _BATCHES))
         return Estimate.one_sided(mean, unsafe)
 
     def kept_by(self, like: Any) -> float:
@@ -322,8 +328,20 @@ class _Search:
 
     def _batches(self, channel: Channel, name: str) -> Floats:
         """Return a statistic of the words: one row from a law, or several rows from draws."""
-        rng, count = self._rng(), 1 if isinstance(channel, LawChannel) else _BATCHES
-        return np.stack([statistics_of(channel, self._ids, name, _RUNS, rng) for _ in range(count)])
+        ids, rng = self._ids, self._rng()
+        if isinstance(channel, LawChannel):
+            return statistics_of(channel, ids, name, _RUNS, rng)[None]
+        runs = _runs(channel)
+        values = each_draw(channel, ids, name, runs * _BATCHES, rng, self._similarity)
+        return np.asarray(values.reshape(len(ids), _BATCHES, runs).mean(axis=2).T)
+
+
+def _runs(channel: Channel) -> int:
+    """Return how many draws of each word a batch has: few where words share no noise, and each
+    draw takes long on a large lexicon. Their errors are then independent.
+    """
+    slow = len(channel.lexicon) >= SMALLEST and not shares_noise(channel)
+    return _SLOW_RUNS if slow else _RUNS
 
 
 def margin(batches: Floats, whole: bool) -> float:

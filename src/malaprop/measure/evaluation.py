@@ -63,6 +63,8 @@ class Cell:
     """What was measured with one mechanism at one ε."""
 
     mechanism: Mapping[str, Any]
+    name: str
+    """The mechanism's name, with the parameters that are not the usual ones."""
     kept: Estimate
     """The share of words that come out unchanged."""
     similarity: Estimate
@@ -76,10 +78,6 @@ class Cell:
     attacks: Mapping[str, AttackFigure]
     """How far each attack got."""
     seconds: float
-
-    @property
-    def name(self) -> str:
-        return str(self.mechanism["name"])
 
     @property
     def epsilon(self) -> float:
@@ -102,10 +100,17 @@ class Cell:
 
     def to_dict(self) -> dict[str, Any]:
         figures = {
-            name: plain_value(value) for name, value in vars(self).items() if name != "mechanism"
+            name: plain_value(value)
+            for name, value in vars(self).items()
+            if name not in ("mechanism", "name")
         }
         own = {k: v for k, v in self.mechanism.items() if k not in ("name", "epsilon")}
-        return {"mechanism": self.name, "epsilon": self.epsilon, "parameters": own, **figures}
+        return {
+            "mechanism": self.mechanism["name"],
+            "epsilon": self.epsilon,
+            "parameters": own,
+            **figures,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +191,7 @@ class Recommendation:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "mechanism": None if self.cell is None else self.cell.name,
+            "mechanism": None if self.cell is None else self.cell.mechanism["name"],
             "epsilon": None if self.cell is None else self.cell.epsilon,
             **{name: value for name, value in vars(self).items() if name not in _CELLS},
         }
@@ -406,7 +411,7 @@ class Evaluation:
         return f"At ε = {cell.epsilon:g}{mechanism} {kept}; {told}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON; docs/evaluate.md explains the keys."""
+        """Return the result as plain values for JSON; see docs/reference/figures.md."""
         return {
             "malaprop": __version__,
             "lexicon": dict(self.lexicon),

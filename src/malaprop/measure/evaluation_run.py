@@ -34,6 +34,7 @@ from malaprop.measure.classification import (
 from malaprop.measure.classification import models as text_models
 from malaprop.measure.evaluation import AttackFigure, Bounds, Cell, Evaluation, revived
 from malaprop.measure.word_statistics import Similarity
+from malaprop.owner import WordDraws
 from malaprop.privacy.arrays import Floats
 from malaprop.privacy.errors import (
     DataError,
@@ -49,8 +50,8 @@ from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.progress import Progress, report, stage
 from malaprop.privacy.randomness import checked_rng, secure_rng
 from malaprop.private_files import atomic_write, create, open_ours, state_folder, subkey
-from malaprop.privatizer import Privatizer, WordDraws
-from malaprop.recipe import mechanism_named
+from malaprop.privatizer import Privatizer
+from malaprop.recipe import made, mechanism_named, written
 from malaprop.text.parser import TextParser
 from malaprop.text.policy import Policy, TextOptions, policy_with
 
@@ -84,6 +85,8 @@ class EvaluationSettings:
         for name in self.attacks or ():
             if entry("attack", name, registered).on not in ("words", "labels"):
                 raise ParameterError(f"The attack {name} is not on texts: leave it out.")
+            if getattr(registered[name], "alone", False):
+                raise ParameterError(f"The attack {name} is run by itself: malaprop attack {name}.")
         for name in self.models:
             entry("model", name, text_models)
 
@@ -106,7 +109,8 @@ class EvaluationSettings:
         chosen = tuple(
             name
             for name, cls in on_words.items()
-            if not (cls.needs_reuse and policy.repeat == "fresh")
+            if not cls.alone
+            and not (cls.needs_reuse and policy.repeat == "fresh")
             and not (cls.needs_model and model is None)
         )
         notes = []
@@ -127,33 +131,35 @@ class EvaluationSettings:
 
 
 def mechanisms_at(
-    chosen: Sequence[Mechanism | str], epsilons: Sequence[float]
+    chosen: Sequence[Mechanism | str],
+    epsilons: Sequence[float],
+    *,
+    named: Callable[[str], type[Mechanism]] = mechanism_named,
 ) -> tuple[Mechanism, ...]:
     """Return a mechanism for each name and each ε; mechanisms that are given as values stay.
 
-    A name may state its own ε: `tem:4`.
+    A name may state its own ε and other parameters: `tem:4,exponent=half`. `named` knows names.
 
-    >>> [each.epsilon for each in mechanisms_at(["tem", "tem:4"], [1.0, 2.0])]
+    >>> [each.epsilon for each in mechanisms_at(["tem", "tem:4,exponent=half"], [1.0, 2.0])]
     [1.0, 2.0, 4.0]
     """
-    made: list[Mechanism] = []
+    every: list[Mechanism] = []
     for each in chosen:
         if isinstance(each, Mechanism):
-            made.append(each)
+            every.append(each)
             continue
-        name, colon, epsilon = str(each).partition(":")
-        cls = mechanism_named(name)
-        own = [epsilon_of(epsilon)] if colon else list(epsilons)
+        cls, values = written(str(each), named=named)
+        own = [values.pop("epsilon")] if "epsilon" in values else list(epsilons)
         if not own:
             raise ParameterError(
-                f"The mechanism {name} needs an ε: name some in `epsilons`, or write {name}:1.5."
+                f"The mechanism {each} needs an ε: name some in `epsilons`, or write {each}:1.5."
             )
-        made += [cls(epsilon=value) for value in own]
-    if not made:
+        every += [made(cls, {"epsilon": value, **values}) for value in own]
+    if not every:
         raise ParameterError("There is no mechanism to evaluate: name one in `mechanisms`.")
-    if len(set(map(repr, made))) < len(made):
+    if len(set(map(repr, every))) < len(every):
         raise ParameterError("A mechanism is named twice with the same parameters.")
-    return tuple(made)
+    return tuple(every)
 
 
 def epsilon_of(text: str) -> float:
@@ -326,7 +332,8 @@ class EvaluationSample:
         for number, (model, task) in enumerate(self.tasks.items(), 1):
             scores[model] = task.scores(copies, stage(own, number, steps))
         return Cell(
-            mechanism=mechanism.to_dict(),
+            mechanism={**mechanism.to_dict(), **privatizer.channel.chosen},
+            name=mechanism.title(privatizer.channel.chosen),
             **words,
             accuracy={model: each.accuracy for model, each in scores.items()},
             accuracy_by_texts={model: each.by_texts for model, each in scores.items()},
@@ -516,7 +523,7 @@ def evaluate(
     noise, and takes over only what the same generator has drawn.
     """
     policy = policy_with(options, evaluate)
-    made = mechanisms_at(mechanisms, epsilons)
+    chosen = mechanisms_at(mechanisms, epsilons)
     settings = settings or EvaluationSettings()
     settings.check(policy, labelled=labels is not None)
     opened = Lexicon.open(lexicon) if isinstance(lexicon, str) else lexicon
@@ -534,13 +541,13 @@ def evaluate(
         class_numbers(sample.labels, len(sample.texts))
     cache = CellCache(digest.name() if digest else None, fresh=fresh)
     bench = EvaluationSample(sample, opened, bound, options, drawing, noise)
-    earlier = sum(cache.get(each) is not None for each in made)
-    _measure_missing(bench, cache, made, progress)
+    earlier = sum(cache.get(each) is not None for each in chosen)
+    _measure_missing(bench, cache, chosen, progress)
     if sample.left_out:
         notes.append(f"{sample.left_out:,} texts without words, or without a label, were left out")
     task = next(iter(bench.tasks.values()), None)
     return Evaluation(
-        cells=tuple(map(cache.get, made)),
+        cells=tuple(map(cache.get, chosen)),
         bounds=cache.get(None),
         lexicon=opened.to_dict(),
         policy=policy.to_dict(),
@@ -561,7 +568,7 @@ def _measure_missing(
 ) -> None:
     jobs = [each for each in (None, *mechanisms) if cache.get(each) is None]
     for place, job in enumerate(jobs):
-        note = "floors and ceilings" if job is None else f"{job.name}, ε = {job.epsilon:g}"
+        note = "floors and ceilings" if job is None else f"{job.title({})}, ε = {job.epsilon:g}"
 
         def tell(done: int, total: int, start: int = 1000 * place, note: str = note) -> None:
             at = start + 1000 * done // max(1, total)

@@ -88,7 +88,10 @@ def rivals(
     odds: list[float | None] = [None] * len(near)
     if near and isinstance(channel, LawChannel | PathChannel):
         rows = channel.log_probabilities([law.word, *near])
-        odds = [_exp(most) for most in np.abs(rows[1:] - rows[0]).max(axis=1).tolist()]
+        with np.errstate(invalid="ignore"):
+            losses = np.abs(rows[1:] - rows[0])
+        losses[np.isneginf(rows[1:]) & np.isneginf(rows[0])] = 0.0  # what neither becomes
+        odds = [_exp(most) for most in losses.max(axis=1).tolist()]
     found = []
     for place, most in zip(near, odds, strict=True):
         distance = float(law.distances[place])
@@ -158,7 +161,7 @@ def value_in(text: str, bound: BoundPolicy) -> Value | None:
     if not isinstance(form, ValueForm):
         raise ParameterError(
             "An identifier or an address is drawn anew, without a look at it: there is nothing to "
-            "explain. docs/kinds.md says which shapes stay."
+            "explain. docs/reference/kinds.md says which shapes stay."
         )
     return Value(
         form=form,

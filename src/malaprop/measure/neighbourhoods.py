@@ -16,6 +16,7 @@ from malaprop.privacy.channel import Channel, VectorChannel
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.estimate import sample
 from malaprop.privacy.metrics import MetricSpace
+from malaprop.privacy.progress import Progress, report
 
 _FEW = 50  # the words in the sparsest and in the densest regions
 
@@ -71,7 +72,14 @@ def normalised(space: MetricSpace, epsilon: float) -> dict[str, float]:
     }
 
 
-def overlap(lexicon: MetricSpace, vectors: Any, m: int = 10, *, ids: Ids | None = None) -> Floats:
+def overlap(
+    lexicon: MetricSpace,
+    vectors: Any,
+    m: int = 10,
+    *,
+    ids: Ids | None = None,
+    progress: Progress | None = None,
+) -> Floats:
     """Return how much of each word's neighbourhood its noisy vector still has (nadp-2023, §5.2).
 
     For word i with noisy vector `vectors[i]`, it is |A ∩ B| / |A ∪ B|, A and B being the `m` words
@@ -98,10 +106,18 @@ def overlap(lexicon: MetricSpace, vectors: Any, m: int = 10, *, ids: Ids | None 
         before, after = search.nearest(own[block], m), search.nearest(noisy[block], m)
         common = (before[:, :, None] == after[:, None, :]).sum(axis=(1, 2))
         shared[block] = common / (2 * m - common)
+        report(progress, block.stop, len(noisy))
     return shared
 
 
-def overlap_of(channel: Channel, ids: Ids, rng: Generator, m: int = 10) -> Floats:
+def overlap_of(
+    channel: Channel,
+    ids: Ids,
+    rng: Generator,
+    m: int = 10,
+    *,
+    progress: Progress | None = None,
+) -> Floats:
     """Return the overlap of some words, from one draw of each: of noisy vectors, or of words.
 
     A mechanism that releases vectors of the lexicon's dimension is judged by those; any other by
@@ -113,7 +129,7 @@ def overlap_of(channel: Channel, ids: Ids, rng: Generator, m: int = 10) -> Float
         released = channel.release_words(ids, rng)
         if released.shape == noisy.shape:
             noisy = released.astype(np.float32)
-    return overlap(space, noisy, min(m, len(space)), ids=ids)
+    return overlap(space, noisy, min(m, len(space)), ids=ids, progress=progress)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,7 @@ from malaprop.privacy.randomness import seeded_rng
 # parameters on `english`. They depend on public text alone, so that they can stand in a report.
 
 _FILE = DATA / "context-figures.json"
+_HIDDEN = ("upper", "model")  # of a figure, where it is shown as values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,9 +54,23 @@ class ContextFigure:
     sample: str
     prior: str
     """Whose words and bigrams the observer knows, alone and with context alike."""
+    readable: float | None = None
+    """The share of original words in the text made readable; None if it was not measured."""
+    model: str = ""
+    """The fingerprint of the bigrams with which all this was measured."""
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "upper"}
+        return {name: value for name, value in vars(self).items() if name not in _HIDDEN}
+
+    @property
+    def made_readable(self) -> str:
+        """Say what readable text has of the original words; nothing if it was not measured."""
+        if self.readable is None:
+            return ""
+        return (
+            f"of the words of {self.sample}, {self.readable:.0%} are the original ones when the "
+            f"text is made readable, and {self.kept:.0%} as drawn"
+        )
 
     def __str__(self) -> str:
         return (
@@ -81,6 +96,7 @@ def context_curve(mechanism: Mechanism, lexicon: MetricSpace) -> tuple[ContextFi
         alone = max(row["alone"], row["kept"])
         context = max(row["context"], alone)
         shares = {"kept": row["kept"], "alone": alone, "context": context}
+        shares["readable"] = row.get("readable")
         upper = context + (row["interval"][1] - row["context"])
         figures.append(
             ContextFigure(
@@ -88,6 +104,7 @@ def context_curve(mechanism: Mechanism, lexicon: MetricSpace) -> tuple[ContextFi
                 upper=upper,
                 sample=told["sample"],
                 prior=told["prior"],
+                model=told["model"],
                 **shares,
             )
         )
@@ -100,9 +117,12 @@ def context_figure(mechanism: Mechanism, lexicon: MetricSpace) -> ContextFigure 
     epsilons = [figure.epsilon for figure in curve]
     if not curve or not epsilons[0] <= epsilon <= epsilons[-1]:
         return None
+    names = ["kept", "alone", "context", "upper"]
+    if all(figure.readable is not None for figure in curve):
+        names.append("readable")
     shares: dict[str, Any] = {
         name: float(np.interp(epsilon, epsilons, [vars(figure)[name] for figure in curve]))
-        for name in ("kept", "alone", "context", "upper")
+        for name in names
     }
     return replace(curve[0], epsilon=epsilon, **shares)
 

@@ -697,6 +697,15 @@ def statistics_of(channel: Channel, ids: Ids, name: str, runs: int, rng: Generat
     return _values(channel, ids, [registry[name]], _options(runs, None, 2.0), rng, None)[0][name]
 
 
+def each_draw(
+    channel: Channel, ids: Ids, name: str, runs: int, rng: Generator, similarity: Similarity
+) -> Floats:
+    """Return what each draw adds to a statistic that is a mean over draws: (words, runs)."""
+    drawn = draw_often(channel, ids, runs, rng, budget=_TABLE_CELLS)
+    own: dict[str, Any] = {"similarity": similarity, "options": _options(runs, None, 2.0)}
+    return registry[name].sampled(Draws(space=channel.lexicon, ids=ids, drawn=drawn, **own))
+
+
 def _options(runs: int, least: float | None, factor: float) -> Options:
     of = "parameter of statistics"
     enough = f"a whole number, {_LEAST_RUNS} or more: fewer draws say nothing about a word"

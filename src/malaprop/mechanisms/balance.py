@@ -322,12 +322,16 @@ _SLOPE = 0.04  # and by which share of ε where there is no balance, for ln a to
 def grid() -> Floats:
     """Return the ε that tables have: round numbers, at most 5 % apart from 0.7 to 4.
 
-    Beyond that ν = 1 does as well.
+    From there to 8 they lie further apart: ν = 1 does nearly as well. Beyond, it does as well.
 
-    >>> len(grid()), bool((grid()[1:] / grid()[:-1] <= 1.0501).all())
-    (49, True)
+    >>> dense = grid()[grid() <= 4.0]
+    >>> len(grid()), len(dense), bool((dense[1:] / dense[:-1] <= 1.0501).all())
+    (56, 49, True)
     """
-    ranges = (0.7, 1.0, 0.03), (1.0, 2.0, 0.05), (2.0, 3.0, 0.1), (3.0, 4.1, 0.125)
+    ranges = (
+        *((0.7, 1.0, 0.03), (1.0, 2.0, 0.05), (2.0, 3.0, 0.1)),
+        *((3.0, 4.1, 0.125), (4.25, 4.6, 0.25), (5.0, 6.1, 0.5), (7.0, 8.1, 1.0)),
+    )
     return np.unique(np.round(np.concatenate([np.arange(*limits) for limits in ranges]), 6))
 
 

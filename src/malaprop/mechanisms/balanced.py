@@ -34,8 +34,7 @@ from malaprop.privacy.word_graph import WordGraph, graph_of
 # within reach of a far one that is tried; a search of the whole graph, and its share for a word if
 # it is for many.
 _NEAR, _IN_REACH, _WHOLE, _SHARE = 0.08, 0.05, 8000.0, 85.0
-_NEARBY = 5.0  # steps within which the words behind an output are looked for,
-_FEW = 100  # one output after another if there are fewer
+_NEARBY = 5.0  # steps within which the words behind an output are looked for
 
 
 @proved("docs/proofs/balanced.md")
@@ -134,10 +133,7 @@ class BalancedLaw(Law):
         beyond = 1 + round(_NEARBY / self.graph.unit) if self.graph.unit else 0
         if self.balance.masses is None or not 1 < beyond <= self.graph.last:
             return None
-        search = self.graph.search
-        near = (search.near_words_alone if len(outputs) < _FEW else search.near_words)(
-            outputs, beyond
-        )
+        near = self.graph.search.near_words_alone(outputs, beyond)
         near_share, rest = self._shares(near.words, self.balance.masses)
         return near.sizes, near.words, np.log(near_share * self._kernel(near.keys) + rest)
 
@@ -338,7 +334,8 @@ def _hint(lexicon: MetricSpace, balance: Balance, epsilon: float) -> str:
     table = tables_of(lexicon).balances
     if balance.masses is not None and (table is None or serves(table, balance, epsilon)):
         return ""
-    usual = word_graph_of(lexicon).made == GraphOptions().to_dict()
+    index = {word: i for i, word in enumerate(lexicon.words)}
+    usual = word_graph_of(lexicon).made == GraphOptions().made_of(index)
     name = getattr(lexicon, "name" if usual else "opened_as", "")
     saved = "" if usual or name else "save it by lexicon.save(FOLDER), and "
     name = name or ("FOLDER" if saved else "NAME")

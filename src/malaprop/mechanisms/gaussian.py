@@ -6,9 +6,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from malaprop.mechanisms.decoders import Bound, VectorMechanism
-from malaprop.privacy.arrays import Floats
+from malaprop.privacy.arrays import Floats, Reals
 from malaprop.privacy.errors import ParameterError, require_choice
-from malaprop.privacy.gaussian_noise import SphericalGaussian, classical_scale, gaussian_scale
+from malaprop.privacy.gaussian_noise import (
+    CoordinateGaussian,
+    ScaledMetric,
+    SphericalGaussian,
+    classical_scale,
+    gaussian_scale,
+)
 from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.mechanism import FreeVectors, bound_to_vectors, option
 from malaprop.privacy.metrics import MetricSpace
@@ -29,7 +35,9 @@ class Gaussian(VectorMechanism, name="gaussian"):
 
     Parameters: `epsilon`, ε, the loss within Δ. `delta`, δ. `sensitivity`, Δ, a Euclidean distance;
     None for the lexicon's diameter, so that all pairs are protected. `published`: the paper's
-    σ = Δ·√(2 ln(1.25/δ))/ε, proved for ε < 1 only, and refused beyond. `decoder`, as for Laplace.
+    σ = Δ·√(2 ln(1.25/δ))/ε, proved for ε < 1 only, and refused beyond. `per_dimension`: σ·wⱼ for
+    coordinate j, wⱼ from the public vectors' spread in it; distances and Δ are then in units of
+    wⱼ. `decoder`, as for Laplace.
 
     >>> from malaprop import Gaussian, Lexicon
     >>> tiny = Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
@@ -46,6 +54,7 @@ class Gaussian(VectorMechanism, name="gaussian"):
         None, "Δ, the distance within which words are protected; None: all of them"
     )
     published: bool = option(False, "the paper's σ, for ε below 1 only")
+    per_dimension: bool = option(False, "a σ for each dimension, from the spread of public vectors")
 
     promise = "bounded-dp: (ε, δ) within Δ, Euclidean"
 
@@ -55,6 +64,7 @@ class Gaussian(VectorMechanism, name="gaussian"):
         if self.sensitivity is not None:
             self._require("sensitivity", "a number above 0, or None", lambda x: 0 < x < math.inf)
         require_choice(self, "published", (True, False))
+        require_choice(self, "per_dimension", (True, False))
         if self.published and self.epsilon >= 1.0:
             raise ParameterError(
                 "The 'epsilon' parameter of Gaussian must be below 1 with the published formula, "
@@ -63,8 +73,9 @@ class Gaussian(VectorMechanism, name="gaussian"):
             )
 
     def _for_words(self, lexicon: MetricSpace) -> Bound:
-        radius = diameter(lexicon) if self.sensitivity is None else self.sensitivity
-        return *self._within(radius), None
+        widths = widths_of(lexicon.vectors) if self.per_dimension else None
+        radius = diameter(lexicon, widths) if self.sensitivity is None else self.sensitivity
+        return *self._within(radius, widths), None
 
     def _free(self, columns: int, public: Floats | None) -> FreeVectors:
         if self.sensitivity is None:
@@ -72,30 +83,66 @@ class Gaussian(VectorMechanism, name="gaussian"):
                 "Gaussian protects vectors that are at most Δ apart, and without a lexicon there "
                 "is no largest distance: give the 'sensitivity' parameter, Δ."
             )
-        return bound_to_vectors(columns, *self._within(self.sensitivity))
+        if not self.per_dimension:
+            return bound_to_vectors(columns, *self._within(self.sensitivity, None))
+        if public is None:
+            raise ParameterError(
+                "Gaussian with 'per_dimension' takes the spread of each dimension from public data "
+                "only, as that of the vectors to release would give them away: give the 'public' "
+                "vectors."
+            )
+        noise, guarantee = self._within(self.sensitivity, widths_of(public))
+        return bound_to_vectors(columns, noise, guarantee, public=("the public vectors",))
 
-    def _within(self, radius: float) -> tuple[SphericalGaussian, Guarantee]:
+    def _within(
+        self, radius: float, widths: Floats | None
+    ) -> tuple[SphericalGaussian | CoordinateGaussian, Guarantee]:
         scale = classical_scale if self.published else gaussian_scale
         sigma = scale(self.epsilon, self.delta, radius)
-        noise = SphericalGaussian(sigma=sigma, epsilon=self.epsilon)
         within = {"delta": self.delta, "radius": radius}
-        return noise, self._promise(noise, "euclidean", Kind.BOUNDED, **within)
+        if widths is None:
+            noise = SphericalGaussian(sigma=sigma, epsilon=self.epsilon)
+            return noise, self._promise(noise, "euclidean", Kind.BOUNDED, **within)
+        wide = CoordinateGaussian(sigma=sigma, widths=widths, epsilon=self.epsilon)
+        return wide, self._promise(wide, wide.metric.name, Kind.BOUNDED, **within)
 
 
-def diameter(lexicon: MetricSpace) -> float:
+_NARROWEST = 0.1  # of the widest; a dimension in which no word differs must have noise, too
+
+
+def widths_of(vectors: Reals) -> Floats:
+    """Return a width for each dimension: the root of public vectors' standard deviation in it.
+
+    Among all widths, it gives the least noise in all for the same noise between two typical
+    vectors. Their mean square is 1.
+    """
+    exact = np.asarray(vectors, dtype=np.float64)
+    spread = exact.std(axis=0)
+    largest = float(spread.max(initial=0.0))
+    if not largest > 0.0:  # all dimensions are alike
+        return np.ones(exact.shape[1])
+    widths = np.sqrt(np.maximum(spread / largest, _NARROWEST**2))
+    return np.asarray(widths / np.sqrt(np.mean(widths**2)))
+
+
+def diameter(lexicon: MetricSpace, widths: Floats | None = None) -> float:
     """Return the largest distance between two words of a Euclidean lexicon, rounded up.
+
+    With `widths`, distances are in units of them.
 
     Words are visited from the outermost inwards. Once 2r is below the largest distance so far, no
     two words within r of the centre are farther apart. On `english` that leaves one word in eight.
     """
     vectors = lexicon.vectors.astype(np.float64)
+    distances = lexicon.distances if widths is None else ScaledMetric(widths).on(lexicon.vectors)
+    vectors = vectors if widths is None else vectors / widths
     radii = np.linalg.norm(vectors - vectors.mean(axis=0), axis=1)
     order, largest = np.argsort(-radii), 0.0
     for start in range(0, len(order), 256):
         ids = order[start : start + 256]
         if 2.0 * radii[ids[0]] <= largest:
             break
-        largest = max(largest, float(lexicon.distances(ids).max()))
+        largest = max(largest, float(distances(ids).max()))
     if largest == 0.0:
         raise ParameterError(
             "All words of the lexicon have one vector, so there is no distance to protect: give "

@@ -46,9 +46,10 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
 
     Parameters: `epsilon`, ε, loss per unit of Euclidean distance. `dimension`, m, by default a
     third of d; or `beta`, β, and `delta`, δ: the paper's m = (√log₂ d + √ln(1/δ))²/β².
-    `projection`: `orthonormal` rows times √(d/m), `pca` (the lexicon's principal directions) or
-    `gaussian`; `projection_seed` draws it, and is public. `published`: Gaussian, with noise for a
-    stretch of 1 + β only. `decoder`, from vector to word, in the projected space.
+    `projection`: `orthonormal` rows times √(d/m), `pca` (the lexicon's principal directions),
+    `gaussian`, or `sparse` (⌈√m⌉ entries a column); `projection_seed` draws it, and is public.
+    `published`: Gaussian, with noise for a stretch of 1 + β only. `decoder`, from vector to word,
+    in the projected space.
 
     >>> from malaprop import Lexicon, PrivEmb, seeded_rng
     >>> tiny = Lexicon(["cold", "cool", "hot"], [[0.0, 1.0], [1.0, 1.0], [9.0, 0.0]])
@@ -62,7 +63,7 @@ class PrivEmb(VectorMechanism, name="priv-emb"):
     dimension: int | None = option(None, "m, how many dimensions remain")
     beta: float | None = option(None, "β, the stretch that gives m")
     delta: float = option(1e-6, "δ, for m where β is given")
-    projection: str = option("orthonormal", "orthonormal, pca (of the lexicon) or gaussian")
+    projection: str = option("orthonormal", "orthonormal, pca (of the lexicon), gaussian or sparse")
     projection_seed: int = option(0, "the projection's seed: public")
     published: bool = option(False, "the paper's: gaussian, noise for a stretch of 1 + β")
 

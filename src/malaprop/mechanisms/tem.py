@@ -167,12 +167,12 @@ class TEM(Mechanism, name="tem"):
             numerics=law_numerics(lexicon, law.exponent * law.gamma),
             public=(*PUBLIC, *filter(None, taken)),
         )
-        if law.audited or self.exponent is not None:
-            return LawChannel(law, guarantee)
-        remedy = how_to_audit(lexicon, self.gamma)
-        return LawChannel(
-            law, guarantee, hint=f"the exponent is ε/2; for up to twice that, {remedy}"
-        )
+        hint = ""
+        if not law.audited and self.exponent is None:
+            remedy = how_to_audit(lexicon, self.gamma)
+            hint = f"the exponent is ε/2; for up to twice that, {remedy}"
+        chosen = {"exponent": "audited" if law.audited else "half"}
+        return LawChannel(law, guarantee, hint=hint, chosen=chosen)
 
     def threshold(self, words: int) -> float:
         """Return γ as given, or by Theorem 3 for a lexicon of `words` words."""

@@ -95,6 +95,14 @@ def ranges(first: Ids, counts: Ids) -> Ids:
     return np.asarray(np.arange(len(steps)) + steps)
 
 
+def shared_zeros(shape: int | tuple[int, ...], kind: Any) -> Any:
+    """Return an array of zeros in memory that processes share which are forked from now on."""
+    from mmap import mmap
+
+    memory = mmap(-1, int(np.prod(shape)) * np.dtype(kind).itemsize)
+    return np.frombuffer(memory, dtype=kind).reshape(shape)
+
+
 class Groups(NamedTuple):
     """Equal words of some ids, together: they share one row of a law."""
 

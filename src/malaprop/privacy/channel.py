@@ -6,6 +6,7 @@ sees its output.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -48,6 +49,8 @@ class Channel(ABC):
     """The neighbourhoods within which the guarantee holds; None for all other guarantees."""
     hint: str = field(default="", kw_only=True)
     """Advice on how to keep more of the text at the same ε; usually empty."""
+    chosen: Mapping[str, object] = field(default_factory=dict, kw_only=True)
+    """Parameters that the mechanism chose for this lexicon: which exponent TEM has."""
     _size: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -124,9 +127,11 @@ class LawChannel(Channel, Generic[LawT]):
         *,
         hint: str = "",
         neighbourhoods: Neighbourhoods | None = None,
+        chosen: Mapping[str, object] | None = None,
     ) -> None:
         object.__setattr__(self, "law", law)
-        super().__init__(law.space, guarantee, neighbourhoods=neighbourhoods, hint=hint)
+        more: dict[str, Any] = {"neighbourhoods": neighbourhoods, "chosen": chosen or {}}
+        super().__init__(law.space, guarantee, hint=hint, **more)
 
     @property
     def drawn_by(self) -> tuple[object, ...]:

@@ -9,6 +9,10 @@
     ├── FetchError                    a data set that cannot be fetched
     ├── OutputError                   an output that already exists, or cannot be written
     ├── SecretError                   the user's secret cannot be read or kept
+    ├── LedgerError                   a ledger that cannot be opened, read or written, or is damaged
+    │   ├── BudgetError               a release that would exceed a limit
+    │   ├── AccountError              a release in an account that is not on the ledger's list
+    │   └── RequestError              a request key that was used for another request
     └── MissingExtraError (ImportError)  an optional package that is not installed
 
 A message names the object, the constraint, the value and the remedy. It never contains the
@@ -18,8 +22,11 @@ Whoever shows a message, or a name, makes it `printable`.
 
 import difflib
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from decimal import Decimal
+from functools import partial
 from numbers import Real
 from typing import Any, Final, TypeVar
 
@@ -62,11 +69,59 @@ class SecretError(MalapropError):
     """The user's secret, from which the keys of hashes are derived, cannot be read or kept."""
 
 
+_ZERO: Final = Decimal(0)
+
+
+class LedgerError(MalapropError):
+    """A ledger cannot be opened, read or written, or it is not what it was."""
+
+
+class BudgetError(LedgerError):
+    """A release would exceed a limit, so nothing was debited, and nothing may be drawn.
+
+    `scope` says whose limit it is: `subject`, `key` or `total`. The amounts are in ε, in the
+    account that has the least left; `remaining` is never below 0. `position` is the place of the
+    record in its batch, if several were debited together.
+    """
+
+    position: int | None = None
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        scope: str = "",
+        price: Decimal = _ZERO,
+        limit: Decimal = _ZERO,
+        remaining: Decimal = _ZERO,
+    ) -> None:
+        super().__init__(message)
+        self.scope, self.price, self.limit, self.remaining = scope, price, limit, remaining
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        facts: dict[str, Any] = {"scope": self.scope, "price": self.price, "limit": self.limit}
+        return partial(BudgetError, **facts, remaining=self.remaining), self.args
+
+
+class AccountError(LedgerError):
+    """A release would open a budget that nobody has allowed, so nothing was debited."""
+
+
+class RequestError(LedgerError):
+    """The key of a request was used for another request before."""
+
+
 EXTRAS = {
     "evaluate": "scikit-learn matplotlib",
+    "frames": "pandas polars",
+    "mcp": "mcp",
+    "ledger": "alembic cryptography 'psycopg[binary]' sqlalchemy",
+    "neural": "llama-cpp-python",
     "plots": "matplotlib",
+    "server": "alembic cryptography fastapi 'psycopg[binary]' sqlalchemy uvicorn",
     "sklearn": "scikit-learn",
     "spark": "'pyspark[sql]>=4.0,<5' 'pandas>=2.2,<3'",
+    "transformers": "torch transformers",
 }
 """The packages of each extra, as pip takes them. No index has Malaprop itself."""
 
@@ -152,11 +207,16 @@ _NO_TEXTS: Final[dict[type | tuple[type, ...], str]] = {
 
 def checked_number(value: Any, what: str, constraint: str, holds: Callable[[float], bool]) -> float:
     """Return a number that satisfies a constraint as a float; `what` names it in the error."""
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    if not real or not holds(float(value)):
+    number = None
+    if isinstance(value, Real) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:  # a whole number, which may be too long to be shown
+            value = number = -math.inf if value != abs(value) else math.inf
+    if number is None or not holds(number):
         shown = repr(value) if isinstance(value, Real | str) else type_name(value)
         raise ParameterError(f"The {what} must be {constraint}. Got {shown}.")
-    return float(value)
+    return number
 
 
 def require_whole(owner: object, name: str, least: int) -> None:

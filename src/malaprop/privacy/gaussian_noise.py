@@ -1,19 +1,21 @@
 """Gaussian noise, the exact δ, and the least σ for (ε, δ): docs/proofs/gaussian.md."""
 
+import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from malaprop.privacy.arrays import Floats, Ids
+from malaprop.privacy.arrays import Floats, Ids, Vectors
 from malaprop.privacy.errors import ParameterError, checked_number
 from malaprop.privacy.guarantee import proved
-from malaprop.privacy.metrics import MetricSpace
+from malaprop.privacy.metrics import NAMED, DistanceRows, Metric, MetricSpace
 from malaprop.privacy.noise import AdditiveNoise, GaussianDensity, Grid, Noise, centres_of
 
 _ROUND_UP = 1.0 + 4e-14  # exceeds the rounding errors of this module
@@ -220,6 +222,86 @@ class SphericalGaussian(AdditiveNoise):
         """Return the exact δ for each of several distances, also beyond Δ."""
         array = np.asarray(distances, dtype=np.float64)
         return np.array([self.delta_at(d, epsilon) for d in array.ravel()]).reshape(array.shape)
+
+
+@proved("docs/proofs/gaussian.md")
+class ScaledMetric(Metric):
+    """‖W⁻¹(x − y)‖₂: the Euclidean distance in units of a width for each coordinate.
+
+    Its name has a digest of the widths: a promise within one of these distances says nothing about
+    noise of other widths.
+    """
+
+    def __init__(self, widths: Floats) -> None:
+        self._widths = widths
+        digest = hashlib.sha256(np.ascontiguousarray(widths, dtype="<f8").tobytes()).hexdigest()
+        self.name = f"scaled({digest[:12]})"  # type: ignore[misc]
+
+    def on(self, vectors: Vectors) -> DistanceRows:
+        scaled: Any = vectors.astype(np.float64) / self._widths
+        return NAMED["euclidean"].on(scaled)
+
+    def distance(self, x: Floats, y: Floats) -> Floats:
+        """Return the distance between two vectors, or between two matrices row by row."""
+        difference = np.asarray(x, dtype=np.float64) - np.asarray(y, dtype=np.float64)
+        return np.asarray(np.linalg.norm(difference / self._widths, axis=-1))
+
+
+@proved("docs/proofs/gaussian.md")
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CoordinateGaussian(AdditiveNoise):
+    """Independent noise N(0, (σ·wⱼ)²) on each coordinate j."""
+
+    sigma: float
+    """σ, the standard deviation in units of the widths."""
+    widths: Floats
+    """wⱼ, public."""
+    epsilon: float
+    """The default ε of `delta_at`."""
+
+    def __post_init__(self) -> None:
+        self.widths.setflags(write=False)
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The grid in units of the widths; rounded vectors are multiplied by them."""
+        return Grid(self.sigma)
+
+    def noise(self, shape: tuple[int, ...], rng: Generator) -> Floats:
+        return rng.standard_normal(shape) * (self.sigma * self.widths)
+
+    def release(self, vectors: Floats, rng: Generator) -> Floats:
+        centres = vectors / self.widths
+        self.grid.check(centres)
+        noisy = centres + self.sigma * rng.standard_normal(centres.shape)
+        return self.grid.snap(noisy) * self.widths
+
+    def numerics(self, space: MetricSpace) -> str:
+        return f"{self.grid.numerics(centres_of(space) / self.widths)}, in units of the widths"
+
+    def limits(self, columns: int) -> str:
+        return f"{self.grid.limits(columns)}, the entries being those in units of the widths"
+
+    def length(self, columns: int) -> float:
+        return self.sigma * float(np.linalg.norm(self.widths))
+
+    @cached_property
+    def metric(self) -> ScaledMetric:
+        return ScaledMetric(self.widths)
+
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        return {self.metric.name: self.metric}
+
+    def density(self, space: MetricSpace) -> GaussianDensity | None:
+        if space.vectors.shape[1] != len(self.widths):
+            return None
+        sigmas = np.full(len(space), float(self.sigma))
+        return GaussianDensity(centres=centres_of(space), sigmas=sigmas, widths=self.widths)
+
+    def delta_at(self, distance: float, epsilon: float | None = None) -> float:
+        """Return the exact δ between vectors `distance` apart in units of the widths."""
+        return gaussian_delta(self.epsilon if epsilon is None else epsilon, distance / self.sigma)
 
 
 @proved("docs/proofs/nadp.md")

@@ -217,7 +217,8 @@ class SampledLikelihoods:
             seen = np.where(self._keys[places] == keys, self._counts[places], 0.0)
         stays = self._stays[words]
         moved = seen / self._moves[words] + self._left[words] * self._general[outputs]
-        return np.asarray(np.log(np.where(words == outputs, stays, (1.0 - stays) * moved)))
+        likely = np.where(words == outputs, stays, (1.0 - stays) * moved)
+        return np.asarray(np.log(np.maximum(likely, 1e-300)))
 
 
 Likelihoods = LawLikelihoods | SampledLikelihoods

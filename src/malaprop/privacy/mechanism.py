@@ -18,7 +18,7 @@ from numpy.random import Generator
 from malaprop.privacy import notebook
 from malaprop.privacy.arrays import Floats, checked_vectors
 from malaprop.privacy.channel import Channel
-from malaprop.privacy.errors import COMPUTABLE, checked_number, is_computable
+from malaprop.privacy.errors import COMPUTABLE, ParameterError, checked_number, is_computable
 from malaprop.privacy.guarantee import Guarantee, Kind, proof_of
 from malaprop.privacy.metrics import MetricSpace, checked_space
 from malaprop.privacy.noise import Noise
@@ -52,6 +52,8 @@ class Mechanism(ABC):
     """What to choose the mechanism for; empty for those that serve research alone."""
     needs: ClassVar[str] = ""
     """The metric that a lexicon must have; empty if several will do."""
+    source: ClassVar[str] = ""
+    """What tells apart versions of a mechanism that does not ship: a digest of its file."""
 
     def __init_subclass__(cls, *, name: str = "", **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -64,8 +66,11 @@ class Mechanism(ABC):
                 return bind(self, checked_space(lexicon, f"{type(self).__name__}.on"))
 
             cls.on = on  # type: ignore[method-assign]
-        if name:
-            _registry[name] = cls
+        if not name:
+            return
+        if name in _registry and _registry[name].__module__ != cls.__module__:
+            raise ParameterError(f"There is a mechanism {name!r} already: choose another name.")
+        _registry[name] = cls
 
     def __post_init__(self) -> None:
         self._require("epsilon", "a finite number above 0", lambda x: 0 < x < math.inf)
@@ -95,12 +100,29 @@ class Mechanism(ABC):
     def to_dict(self) -> dict[str, object]:
         """Return name and parameters as values that JSON can hold."""
         plain: dict[str, object] = {"name": self.name or type(self).__name__}
+        if self.source:
+            plain["source"] = self.source
         for parameter in fields(self):  # no infinity, no objects
             value = getattr(self, parameter.name)
             endless = isinstance(value, float) and math.isinf(value)
             known = isinstance(value, str | int | float | None)
             plain[parameter.name] = str(value) if endless else value if known else repr(value)
         return plain
+
+    def title(self, chosen: Mapping[str, object]) -> str:
+        """Return the name, with the parameters that are not the usual ones, or were `chosen`.
+
+        >>> from malaprop import TEM
+        >>> TEM(epsilon=2.0).title({}), TEM(epsilon=2.0, exponent="half").title({})
+        ('tem', 'tem, exponent=half')
+        """
+        own = {
+            each.name: getattr(self, each.name)
+            for each in fields(self)
+            if each.name != "epsilon" and getattr(self, each.name) != each.default
+        }
+        told = [f"{name}={value}" for name, value in {**own, **chosen}.items()]
+        return ", ".join([self.name or type(self).__name__, *told])
 
     def _require(self, parameter: str, constraint: str, holds: Callable[[float], bool]) -> None:
         """Check that a parameter is a number that satisfies a constraint, and make it a float."""

@@ -153,10 +153,21 @@ class AdditiveNoise(GridNoise):
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianDensity:
-    """N(centre, σ²·I) for each word. Without noise, σ = 0, the centre itself is released."""
+    """N(centre, σ²·W²) for each word. Without noise, σ = 0, the centre itself is released.
+
+    W is the diagonal matrix of `widths`, the same for all words, or the identity without them.
+    """
 
     centres: Floats
     sigmas: Floats
+    widths: Floats | None = None
+
+    @property
+    def spherical(self) -> "GaussianDensity":
+        """The same noise in units of its widths, N(W⁻¹·centre, σ²·I): an invertible map of it."""
+        if self.widths is None:
+            return self
+        return GaussianDensity(centres=self.centres / self.widths, sigmas=self.sigmas)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -610,17 +621,17 @@ class TangentLaplaceNoise(Noise):
 # A map Φ stretches no difference of two vectors by more than its operator norm ‖Φ‖, its largest
 # singular value. So spherical Laplace noise of scale ‖Φ‖/ε after Φ gives a loss of ε·‖x − x'‖₂.
 
-PROJECTIONS = ("orthonormal", "pca", "gaussian")
+PROJECTIONS = ("orthonormal", "pca", "gaussian", "sparse")
 
 
 def projection_of(name: str, vectors: Reals, onto: int, seed: int) -> Floats:
     """Return the named projection of the space of public `vectors` onto `onto` dimensions.
 
-    Only `pca` looks at the vectors; only the other two use `seed`.
+    Only `pca` looks at the vectors; only the others use `seed`.
     """
     if name == "pca":
         return principal(vectors, onto)
-    draw = orthonormal if name == "orthonormal" else gaussian
+    draw = {"orthonormal": orthonormal, "gaussian": gaussian, "sparse": sparse}[name]
     return draw(vectors.shape[1], onto, seed)
 
 
@@ -636,6 +647,19 @@ def orthonormal(dimension: int, onto: int, seed: int) -> Floats:
 def gaussian(dimension: int, onto: int, seed: int) -> Floats:
     """Return independent normal entries of variance 1/m: (onto, d)."""
     return Generator(np.random.PCG64(seed)).standard_normal((onto, dimension)) / math.sqrt(onto)
+
+
+def sparse(dimension: int, onto: int, seed: int) -> Floats:
+    """Return columns with s = ⌈√m⌉ entries ±1/√s each, in random rows, and 0 elsewhere: (onto, d).
+
+    Signs are independent, so that ΦᵀΦ is the identity on average, as for a Gaussian Φ.
+    """
+    rng, entries = Generator(np.random.PCG64(seed)), math.ceil(math.sqrt(onto))
+    rows = rng.permuted(np.tile(np.arange(onto), (dimension, 1)), axis=1)[:, :entries]
+    signs = rng.choice([-1.0, 1.0], size=rows.shape)
+    matrix = np.zeros((onto, dimension))
+    matrix[rows, np.arange(dimension)[:, None]] = signs / math.sqrt(entries)
+    return matrix
 
 
 def principal(vectors: Reals, onto: int) -> Floats:

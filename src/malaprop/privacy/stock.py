@@ -23,7 +23,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from malaprop.privacy.arrays import Ids, checked_ids, group, ranges
+from malaprop.privacy.arrays import Ids, checked_ids, group, ranges, shared_zeros
 from malaprop.privacy.channel import LawChannel
 from malaprop.privacy.law import Law
 from malaprop.privacy.randomness import SecureGenerator, begin_call, renewals, this_process
@@ -70,7 +70,7 @@ class Stock:
 
     def _clear(self) -> None:
         size = self._size
-        make: Callable[..., Any] = _shared_zeros if self._shared else np.zeros
+        make: Callable[..., Any] = shared_zeros if self._shared else np.zeros
         lock: Any = get_context("fork").Lock() if self._shared else Lock()
         self._lock: AbstractContextManager[object] = lock
         self._drawn: NDArray[np.int32] = make(_KEPT, np.int32)
@@ -220,10 +220,3 @@ class _Order:
         self.found[ranges(self._next[places], counts)] = drawn
         self._next[places] += counts
         self.missing[places] -= counts
-
-
-def _shared_zeros(shape: int, kind: Any) -> Any:
-    """Return an array of zeros in memory that forks share."""
-    from mmap import mmap
-
-    return np.frombuffer(mmap(-1, shape * np.dtype(kind).itemsize), dtype=kind)

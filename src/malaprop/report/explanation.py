@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, Unpack
 
 import numpy as np
@@ -23,15 +24,14 @@ from malaprop.privacy.best_guess import (
     UNIFORM,
     BestGuess,
     KeptShare,
-    best_guess_of,
-    kept_share,
 )
 from malaprop.privacy.channel import Channel, PathChannel
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.guarantee import Guarantee
 from malaprop.privacy.randomness import secure_rng
 from malaprop.privacy.word_graph import graph_of
-from malaprop.recipe import LexiconChoice, MechanismChoice, choose
+from malaprop.privatizer import Privatizer
+from malaprop.recipe import LexiconChoice, MechanismChoice
 from malaprop.report.page import Bullets, Page, Section, Table, named, opened, render
 from malaprop.report.promise import written_factor
 from malaprop.text.policy import Policy, TextOptions, policy_with
@@ -42,6 +42,7 @@ _RIVALS = 3
 _WORD: Final = "word"
 _SHARES = (0.5, 0.9)  # of draws, between which values
 _SHOWN = 6  # words of a ring
+_RINGS = 8  # that a page shows one by one; the value has all
 _WIDTH = 80
 
 
@@ -179,17 +180,19 @@ def explain(
     >>> [(each.word, round(each.probability, 2)) for each in year.becomes], year.kind
     ([('2023', 0.46), ('2022', 0.17), ('2024', 0.17)], 'number')
     """
+    policy = policy_with(options, explain)
+    privatizer = Privatizer(lexicon, mechanism, epsilon=epsilon, **policy.options())
+    return explained_by(privatizer, word, top=top)
+
+
+def explained_by(privatizer: Privatizer, word: str, *, top: int = 12) -> Explanation:
+    """Return what a privatizer makes of a word: `explain`, for one that is there already."""
     if top < 1:
         raise ParameterError(f"The 'top' parameter of explain must be 1 or more. Got {top!r}.")
-    policy = policy_with(options, explain)
-    chosen = choose(lexicon, mechanism, epsilon)
-    space, rng = chosen.lexicon, secure_rng()
-    of_words = chosen.mechanism.on(space)
-    channel: Channel | PathChannel = of_words
+    space, rng = privatizer.lexicon, secure_rng()
+    channel: Channel | PathChannel = privatizer.channel
     write: Callable[[int], str] = space.words.__getitem__
-    policy = policy.with_chosen_kinds(channel.guarantee)
-    bound = BoundPolicy(space.words, policy)
-    value = value_in(word.strip(), bound) if isinstance(word, str) else None
+    value = value_in(word.strip(), privatizer.treatment) if isinstance(word, str) else None
     about: dict[str, Any]
     if value:
         channel, write = value.channel, value.form.write
@@ -199,10 +202,11 @@ def explain(
         about["ranges"] = value_ranges(law, _SHARES, write)
     else:
         own, route = _found(word, space)
-        law, keeping = word_law(channel, own, rng), kept_share(chosen.mechanism, of_words)
-        about = {"guessed": keeping.guessed or best_guess_of(of_words, keeping.share)}
+        law = word_law(channel, own, rng)
+        about = {"guessed": privatizer.guessed}
         about |= {"kind": _WORD, "mapped": bool(route), "route": route, "unit": "distance"}
-        about |= {"keeping": keeping, "context": context_figure(chosen.mechanism, space)}
+        figure = context_figure(privatizer.mechanism, space)
+        about |= {"keeping": privatizer.keeping, "context": figure}
         if str(space.metric) == "graph":
             about |= {"unit": "steps", "rings": tuple(_rings(law, space))}
     listed = law.most_likely(min(top, len(law.distances)))
@@ -238,12 +242,17 @@ def _rings(law: WordLaw, lexicon: Lexicon) -> Iterator[Ring]:
 def _found(word: object, lexicon: Lexicon) -> tuple[int, str]:
     """Return the id of the word, or of the word that it is mapped to, and by which route."""
     tokens = tokenize(word.strip()) if isinstance(word, str) else []
-    policy = BoundPolicy(lexicon.words, Policy())
+    policy = _reading(lexicon)
     treatments = policy.treat_all(tokens)
     if len(treatments) != 1 or treatments[0].id < 0:
         raise ParameterError("Give one word to explain, without spaces or punctuation.")
     listed = treatments[0].tag == "in_lexicon"
     return treatments[0].id, "" if listed else str(policy.words.route(tokens[0]))
+
+
+@lru_cache(maxsize=4)
+def _reading(lexicon: Lexicon) -> BoundPolicy:
+    return BoundPolicy(lexicon.words, Policy())
 
 
 def explanation_page(explained: Explanation) -> Page:
@@ -289,6 +298,11 @@ def _law(explained: Explanation) -> Table:
 
 
 def _steps(explained: Explanation) -> Table:
+    """Return a table of rings; those far out, which hardly matter, are one row."""
+    rings = list(explained.rings)
+    if len(far := rings[_RINGS:]) > 1:
+        count, probability = sum(r.count for r in far), sum(r.probability for r in far)
+        rings[_RINGS:] = [Ring(far[0].steps, True, count, probability, far[0].likeliest)]
     rows = tuple(
         (
             f"{ring.steps:g}" + "+" * ring.last,
@@ -296,7 +310,7 @@ def _steps(explained: Explanation) -> Table:
             _percent(ring.probability),
             ", ".join(map(named, ring.likeliest)),
         )
-        for ring in explained.rings
+        for ring in rings
     )
     return Table(("steps", "words", "probability", "such as"), rows)
 

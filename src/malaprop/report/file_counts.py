@@ -20,6 +20,7 @@ class FileCounts:
     - `missing`: records (of JSON lines) that lack a column that was asked for;
     - `other_columns`: the columns that were not asked for and pass unchanged; of JSON lines
       the first thousand keys;
+    - `left_out`: what the format drops, such as the attachments of mails, and how many;
     - `faulty`: records that could not be processed, and `faults`, the first thousand of them.
     """
 
@@ -29,3 +30,4 @@ class FileCounts:
     other_columns: tuple[str, ...] = ()
     faulty: int = 0
     faults: tuple[FaultyRecord, ...] = field(default=(), repr=False)
+    left_out: tuple[tuple[str, int], ...] = ()

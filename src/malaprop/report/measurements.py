@@ -11,11 +11,11 @@ from typing import Final
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.measure.adversaries import AttackResult, Group, RecoveredWords
 from malaprop.measure.audit import Audit
-from malaprop.measure.audit_by_draws import SampledAudit
+from malaprop.measure.audit_by_draws import PairLoss, SampledAudit
 from malaprop.measure.bayes import BayesSuccess
 from malaprop.measure.calibration import Calibration, LambdaChoice
 from malaprop.measure.neighbourhoods import Density
-from malaprop.measure.profile import Profile
+from malaprop.measure.profile import Profile, context_figure
 from malaprop.measure.word_statistics import WordStatistics
 from malaprop.privacy.guarantee import Guarantee
 from malaprop.privacy.mechanism import Mechanism
@@ -172,6 +172,13 @@ def audit_page(result: Audit | SampledAudit, setting: Setting, hint: str = "") -
     )
 
 
+_PAIRS = 8  # that a terminal shows, those first that come closest to what is allowed
+
+
+def _margin(pair: PairLoss) -> float:
+    return pair.allowed - pair.loss
+
+
 def _sampled(result: SampledAudit, setting: Setting, claimed: tuple[str, ...]) -> Page:
     rows = tuple(
         (
@@ -182,7 +189,7 @@ def _sampled(result: SampledAudit, setting: Setting, claimed: tuple[str, ...]) -
             f"{one.delta:.3g}",
             f"{one.draws:,}",
         )
-        for one in result.pairs
+        for one in sorted(result.pairs, key=_margin)
     )
     losses = Plot(
         lambda: plots.losses_of_pairs(result.pairs),
@@ -198,7 +205,7 @@ def _sampled(result: SampledAudit, setting: Setting, claimed: tuple[str, ...]) -
             (f"{result.draws:,}", f"draws at most of each word of {len(result.pairs)} pairs"),
             (f"{result.confidence:g}", "is the confidence of a violation"),
         ),
-        Section("Pairs that are hard to hide", (Table(head, rows), losses)),
+        Section("Pairs that are hard to hide", (Table(head, rows, most=_PAIRS), losses)),
         about="sampled",
         claimed=claimed,
         how=(
@@ -253,7 +260,7 @@ def calibration_page(
             if result.exact
             else ("estimated", "95 % one-sided, from a sample or draws"),
         ),
-        Section("The target", (opened(result.target),)),
+        Section("The target", (opened(result.target), _made_readable(setting) if context else "")),
         Section(
             "The curve around it",
             (
@@ -357,6 +364,7 @@ def statistics_page(
         Section(
             "The words protected least",
             (Table(("statistic", "words, with their values"), tuple(worst)),),
+            on_terminal=False,
         ),
         Section("What an observer learns", tuple(_observer(guess, profile))),
         Section(
@@ -368,10 +376,19 @@ def statistics_page(
                 ),
                 isolated,
             ),
+            on_terminal=False,
         ),
         about="statistics",
         how=(("how", how), ("runs (R)", f"{result.runs:,}")),
     )
+
+
+def _made_readable(setting: Setting) -> str:
+    """Say what readable text has of the original words at this ε; nothing if not measured."""
+    if setting.lexicon is None:
+        return ""
+    figure = context_figure(setting.mechanism, setting.lexicon)
+    return opened(figure.made_readable) if figure and figure.readable is not None else ""
 
 
 def _short(number: float) -> str:

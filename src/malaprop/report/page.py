@@ -18,7 +18,7 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from importlib.resources import files
 from itertools import groupby
@@ -73,15 +73,20 @@ class Table:
     """For each row the length of a bar beside it, at most 1; none if there are fewer."""
     names: int = 1
     """The first columns, which name a row: where a terminal is too narrow, they are repeated."""
+    most: int = 0
+    """How many rows a terminal shows; 0 is all of them."""
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot: what draws its SVG, a caption, and the end of its file's name beside Markdown."""
+    """A plot: what draws its SVG, a caption, the end of its file's name beside Markdown, and what
+    draws it as PDF, if anything does.
+    """
 
     draw: Callable[[], str]
     caption: str
     name: str = ""
+    pdf: Callable[[], bytes] | None = None
 
 
 @dataclass(frozen=True)
@@ -146,14 +151,22 @@ def counted(number: int, noun: str) -> str:
 
 
 _ENDINGS = {".json": "JSON", ".md": "Markdown", ".html": "a web page"}
-Form = Literal["terminal", "markdown", "html", "notebook"]
+Form = Literal["terminal", "markdown", "html", "notebook", "latex"]
 
 
 def render(page: Page, to: Form = "terminal", width: int = 96) -> str:
-    """Return a page as text: Markdown goes without plots, a notebook gets the body of HTML."""
+    """Return a page as text: Markdown goes without plots, a notebook gets the body of HTML.
+
+    LaTeX has the tables alone, to be included where `booktabs` is loaded.
+    """
     if to == "notebook":
         return _Html().body(page)
-    renderers = {"terminal": _Terminal(width), "markdown": _Markdown(), "html": _Html()}
+    renderers: dict[str, _Renderer] = {
+        "terminal": _Terminal(width),
+        "markdown": _Markdown(),
+        "html": _Html(),
+        "latex": _Latex(),
+    }
     return renderers[to].page(page)
 
 
@@ -184,6 +197,25 @@ def page_files(page: Page, path: Path) -> dict[Path, bytes]:
     return written | {path.with_name(name): _bytes(svg) for name, svg in writer.pictures.items()}
 
 
+def plot_files(page: Page) -> dict[str, bytes]:
+    """Return the plots of a page by the names of their files, as SVG and as PDF."""
+    drawings: dict[str, bytes] = {}
+    for number, plot in enumerate(_plots_of(page.sections), 1):
+        name = plot.name or f"plot-{number}"
+        drawings[f"{name}.svg"] = _bytes(plot.draw())
+        if plot.pdf:
+            drawings[f"{name}.pdf"] = plot.pdf()
+    return drawings
+
+
+def _plots_of(pieces: Iterable[Piece]) -> Iterator[Plot]:
+    for piece in pieces:
+        if isinstance(piece, Plot):
+            yield piece
+        elif isinstance(piece, Section):
+            yield from _plots_of(piece.pieces)
+
+
 def page_file(page: Page, path: Path, value: Mapping[str, Any] | None = None) -> bytes:
     """Return a page as one file, in the form that the ending says; `value` is what JSON has.
 
@@ -205,8 +237,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _count_plots(pieces: Iterable[Piece]) -> int:
-    nested = sum(_count_plots(piece.pieces) for piece in pieces if isinstance(piece, Section))
-    return nested + sum(isinstance(piece, Plot) and not piece.name for piece in pieces)
+    return sum(not plot.name for plot in _plots_of(pieces))
 
 
 _CODE = re.compile(r"`([^`]+)`")
@@ -369,6 +400,16 @@ class _Terminal(_Renderer):
 
     def table(self, table: Table) -> str:
         """Return a table; what is too wide for the terminal continues below."""
+        if 0 < table.most < len(table.rows):
+            rest = len(table.rows) - table.most
+            shown = replace(
+                table,
+                rows=table.rows[: table.most],
+                bars=table.bars[: table.most],
+                chosen=frozenset(row for row in table.chosen if row < table.most),
+            )
+            more = f"and {counted(rest, 'more row')}: a report and JSON have them"
+            return f"{self.table(shown)}\n{self.paragraph(more)}"
         rows = [[self.cell(cell, table.spec) for cell in row] for row in table.rows]
         for place in table.chosen:
             rows[place][0] += "*"
@@ -522,6 +563,56 @@ class _Markdown(_Renderer):
             return f"<details>\n{summary}\n\n{content}\n\n</details>"
         anchor = f'<a id="{escape(section.anchor)}"></a>\n\n' if section.anchor else ""
         return f"{anchor}{'#' * depth} {self.text(section.title)}\n\n{content}"
+
+
+# As the tables of a paper.
+
+_MATHS = {"±": "pm", "ε": "varepsilon", "γ": "gamma", "β": "beta", "λ": "lambda", "τ": "tau"}
+_MATHS |= {"σ": "sigma", "Δ": "Delta", "≤": "le", "≥": "ge", "×": "times", "−": "-"}
+_MATHS |= {"<": "<", ">": ">"}
+_TEX = {
+    **{each: rf"\{each}" for each in "&%$#_{}"},
+    **{each: f"${name if len(name) < 2 else chr(92) + name}$" for each, name in _MATHS.items()},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+class _Latex(_Renderer):
+    def page(self, page: Page) -> str:
+        return f"% {self.text(page.title)}\n{self.sections(page.sections, 2)}\n"
+
+    def code(self, text: str) -> str:
+        return rf"\texttt{{{self.escaped(text)}}}"
+
+    def escaped(self, text: str) -> str:
+        return "".join(_TEX.get(each, each) for each in text)
+
+    def paragraph(self, text: str) -> str:
+        return ""
+
+    def bullets(self, lines: Sequence[str]) -> str:
+        return ""
+
+    def facts(self, rows: Sequence[tuple[str, str]]) -> str:
+        return ""
+
+    def plots(self, plots: Sequence[Plot]) -> str:
+        return ""
+
+    def table(self, table: Table) -> str:
+        rows = [[self.cell(cell, table.spec) for cell in row] for row in table.rows]
+        head = " & ".join(map(self.text, table.head))
+        sides = "".join("r" if number else "l" for number in _numeric(table))
+        body = "\n".join(rf"{' & '.join(row)} \\" for row in rows)
+        return (
+            f"\\begin{{tabular}}{{{sides}}}\n\\toprule\n{head} \\\\\n\\midrule\n{body}\n"
+            "\\bottomrule\n\\end{tabular}"
+        )
+
+    def section(self, section: Section, content: str, depth: int) -> str:
+        return f"% {self.text(section.title)}\n{content}"
 
 
 # As one page of HTML.

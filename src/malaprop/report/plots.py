@@ -35,6 +35,7 @@ _STYLE: Any = {
     "grid.linewidth": 0.6,
     "legend.frameon": False,
     "lines.linewidth": 1.6,
+    "pdf.fonttype": 42,  # fonts that journals take
     "svg.fonttype": "none",  # text stays text: sharp, searchable, small
     "svg.hashsalt": "malaprop",  # the same plot is the same file
 }
@@ -48,24 +49,41 @@ def require_plots() -> None:
         raise MissingExtraError("matplotlib", "plots", "A plot")
 
 
-def drawn(paint: Callable[[Any], None]) -> str:
-    """Return a plot as an SVG element; `paint` gets matplotlib's axes."""
+Paint = Callable[[Any], None]
+"""What paints a plot; it gets matplotlib's axes."""
+
+
+def drawn(paint: Paint) -> str:
+    """Return a plot as an SVG element."""
+    svg = _drawn(paint, "svg", {"Date": None, "Creator": None}).decode()
+    svg = svg[svg.index("<svg") :]
+    # Without a fixed size, it fits a phone.
+    return re.sub(r'(<svg[^>]*?) height="[^"]*"([^>]*?) width="[^"]*"', r"\1\2", svg, count=1)
+
+
+def drawn_as_pdf(paint: Paint) -> bytes:
+    """Return a plot as PDF, for papers: with fonts inside."""
+    return _drawn(paint, "pdf", {"CreationDate": None, "Creator": None, "Producer": None})
+
+
+def _drawn(paint: Paint, form: str, metadata: dict[str, None]) -> bytes:
     try:
         from matplotlib import rc_context
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError("matplotlib", "plots", "A plot") from None
     with rc_context(_STYLE):
         figure = Figure(layout="constrained")
         paint(figure.add_subplot())
-        buffer = io.StringIO()
-        canvas: Any = FigureCanvasSVG(figure)
-        canvas.print_svg(buffer, metadata={"Date": None, "Creator": None})
-    svg = buffer.getvalue()
-    svg = svg[svg.index("<svg") :]
-    # Without a fixed size, it fits a phone.
-    return re.sub(r'(<svg[^>]*?) height="[^"]*"([^>]*?) width="[^"]*"', r"\1\2", svg, count=1)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=form, metadata=metadata)
+    return buffer.getvalue()
+
+
+def style() -> str:
+    """Return the look of all plots as a style sheet of matplotlib: `plt.style.use(FILE)`."""
+    rows = ((name, str(value).strip("()").lstrip("#")) for name, value in _STYLE.items())
+    return "".join(f"{name}: {value}\n" for name, value in rows)
 
 
 Painter = Callable[Concatenate[Any, P], None]

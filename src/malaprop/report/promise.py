@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from malaprop.owner import common_words
 from malaprop.privacy.channel import Channel
 from malaprop.privacy.guarantee import EACH_DISTINCT_WORD, Guarantee, Kind, rounded_up
 from malaprop.privacy.metrics import MetricSpace
-from malaprop.release import common_words
 from malaprop.report.page import Facts, Piece, Section, code, named, opened
 from malaprop.text.people import CLASSES
 
@@ -88,6 +88,12 @@ _PEOPLE = (
     "look at them. Those that the lists lack are words like all others, and may be read off."
 )
 
+_ENTITIES = (
+    "What a detector found is replaced by a stand-in of its class, without a look at what stood "
+    "there. Where something was found, and of which class, shows. What it missed is protected like "
+    "all other words."
+)
+
 
 def kinds_promise(guarantee: Guarantee) -> tuple[str, ...]:
     """Say what is guaranteed for what is no word, by the kinds of a guarantee."""
@@ -97,7 +103,9 @@ def kinds_promise(guarantee: Guarantee) -> tuple[str, ...]:
     people = {kind for kinds in CLASSES.values() for kind in kinds}
     redrawn = any(kind.name in people for kind in guarantee.kinds)
     shifted = any(kind.together for kind in guarantee.kinds)
-    return (*[_VALUES] * values, *[_SHIFTED] * shifted, *[_PEOPLE] * redrawn)
+    entities = any(kind.name == "entity" for kind in guarantee.kinds)
+    told = {_VALUES: values, _SHIFTED: shifted, _PEOPLE: redrawn, _ENTITIES: entities}
+    return tuple(text for text, is_so in told.items() if is_so)
 
 
 _LARGEST = 25.0  # a loss in nats beyond which a factor is written as a power of e

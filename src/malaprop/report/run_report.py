@@ -4,16 +4,18 @@ It is for the owner of the text: its counts depend on the input in ways that the
 cover, so it says of itself that it is not for publication.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from malaprop._version import __version__
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.measure.profile import Profile
+from malaprop.measure.profile import ContextFigure, Profile, context_figure
+from malaprop.owner import MANY, Repetition, common_words, split_repeats
 from malaprop.privacy.best_guess import (
     UNIFORM,
     BestGuess,
@@ -24,15 +26,7 @@ from malaprop.privacy.guarantee import Guarantee, Kind
 from malaprop.privacy.word_graph import Steps
 from malaprop.private_files import without_passwords
 from malaprop.privatizer import Privatizer
-from malaprop.release import (
-    INTERVALS,
-    MANY,
-    Repetition,
-    common_words,
-    declared_public,
-    redrawn_facts,
-    split_repeats,
-)
+from malaprop.release import ENTITIES, INTERVALS, declared_public, redrawn_facts, with_shown
 from malaprop.report.file_counts import FileCounts
 from malaprop.report.page import (
     Bullets,
@@ -56,6 +50,7 @@ from malaprop.report.promise import (
     promise_pieces,
     short_promise,
 )
+from malaprop.text.policy import Policy
 from malaprop.text.treatment import DRAWN_TAGS
 
 AUDIENCE = (
@@ -77,6 +72,10 @@ class FileRecord:
     columns: tuple[str, ...]
     on_error: str
     counts: FileCounts
+    encoding: str = ""
+    """Of files of text;"""
+    guessed: bool = False
+    """and whether a detector found it."""
     input_digest: str | None = None
     output_digest: str | None = None
 
@@ -87,6 +86,7 @@ class FileRecord:
             "input_digest": self.input_digest,
             "output_digest": self.output_digest,
             "format": self.format,
+            **({"encoding": self.encoding, "guessed": self.guessed} if self.encoding else {}),
             "protected_columns": list(self.columns),
             "unprotected_columns": list(self.counts.other_columns),
             "records": self.counts.records,
@@ -95,7 +95,18 @@ class FileRecord:
             "on_error": self.on_error,
             "faulty_records": self.counts.faulty,
             "faults": [fault._asdict() for fault in self.counts.faults],
+            **({"left_out": dict(self.counts.left_out)} if self.counts.left_out else {}),
         }
+
+    @property
+    def encoding_warning(self) -> str:
+        """A warning of an encoding that nobody named."""
+        if not self.guessed:
+            return ""
+        return (
+            f"{without_passwords(self.input)} is not UTF-8, and was read and written as "
+            f"{self.encoding}, which is a guess: if it is wrong, name the encoding with `encoding`"
+        )
 
     @property
     def fault_warning(self) -> str:
@@ -105,6 +116,44 @@ class FileRecord:
         done = "left out" if self.on_error == "skip" else "texts masked"
         records = counted(self.counts.faulty, "record")
         return f"{records} of {without_passwords(self.input)} could not be processed: {done}"
+
+
+class LeftOut(NamedTuple):
+    """A file, or a folder, that was not copied, and why."""
+
+    path: str
+    reason: str
+
+
+def reasons_of(left_out: Iterable[LeftOut]) -> str:
+    """Say why files were left out, and how many for each reason."""
+    reasons = Counter(each.reason for each in left_out)
+    return "; ".join(f"{reason} ({count:,})" for reason, count in sorted(reasons.items()))
+
+
+class FolderFacts(NamedTuple):
+    """A folder whose files were privatized, and what was left out of it."""
+
+    source: str
+    target: str
+    left_out: tuple[LeftOut, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "input": without_passwords(self.source),
+            "output": without_passwords(self.target),
+            "left_out": [each._asdict() for each in self.left_out],
+        }
+
+    @property
+    def warning(self) -> str:
+        """Say how many files were left out, and why, without their names."""
+        if not self.left_out:
+            return ""
+        return (
+            f"left out of {without_passwords(self.source)}, and not copied: "
+            f"{reasons_of(self.left_out)}. The report names them"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,6 +243,10 @@ class RunReport:
     """Outputs that an earlier run had completed: nothing was done for them."""
     smoothed_by: str = ""
     """The fingerprint of the bigrams by which texts were made readable; none if they were not."""
+    made_readable: ContextFigure | None = None
+    """The share of original words in readable text of a public sample; None if not measured."""
+    folder: FolderFacts | None = None
+    """The folder, if one was the input."""
     version: str = __version__
 
     @cached_property
@@ -214,13 +267,23 @@ class RunReport:
     def findings(self) -> tuple[str, ...]:
         """Warnings about what the texts and files held, without their content."""
         wordless = _wordless(self.counts.get("wordless", 0))
-        return tuple(filter(None, [wordless, *(file.fault_warning for file in self.files)]))
+        faults = [file.fault_warning for file in self.files if file.counts.faulty]
+        guesses = [file.encoding_warning for file in self.files if file.guessed]
+        told = [
+            wordless,
+            _unlisted(self.counts),
+            self.folder.warning if self.folder else "",
+            *_first(guesses, "such encodings"),
+            *_first(faults, "such records"),
+        ]
+        return tuple(filter(None, told))
 
     @property
     def warnings(self) -> tuple[str, ...]:
         return self.cautions + self.findings
 
     def to_dict(self) -> dict[str, Any]:
+        figure = self.made_readable
         return {
             "audience": AUDIENCE,
             "malaprop": self.version,
@@ -235,11 +298,14 @@ class RunReport:
             "counts": dict(self.counts),
             "repetition": self.repetition.to_dict(),
             "visible": list(self.visible),
+            **({"folder": self.folder.to_dict()} if self.folder else {}),
+            **({"complete_already": list(self.already)} if self.already else {}),
             "files": [file.to_dict() for file in self.files],
             "mechanism": dict(self.mechanism),
             "policy": dict(self.policy),
             "lexicon": vars(self.lexicon).copy(),
             **({"smoothed_by": self.smoothed_by} if self.smoothed_by else {}),
+            **({"readable": _share_when_readable(figure)} if figure else {}),
             **({"engine": dict(self.engine)} if self.engine else {}),
         }
 
@@ -269,7 +335,7 @@ class RunReport:
                 Section("Readable texts", _readable(self)),
                 Section(f"What was {done}", (_treatment(self, done),)),
                 Section("Repeated words", _repeated(self, profile)),
-                Section("Files", tuple(_files(self.files))),
+                Section("Files", tuple(_files(self.files, self.folder, self.already))),
                 method(
                     self.occasion,
                     self.mechanism,
@@ -290,7 +356,7 @@ class RunReport:
         files = f"{counted(len(self.files), 'file')}{', readable' if self.smoothed_by else ''}"
         return summary_page(
             short_promise(self.guarantee, self.examples),
-            ", ".join([*self.in_brief, *([f"the columns {others}"] if others else [])]),
+            ", ".join([*self.in_brief, *([f"other columns: {others}"] if others else [])]),
             f"{words} in {records} of {files}; {where}",
         )
 
@@ -307,13 +373,20 @@ def run_report(
     cautions: Sequence[str] = (),
     engine: Mapping[str, Any] | None = None,
     already: Sequence[str] = (),
+    public: Sequence[str] = (),
+    folder: FolderFacts | None = None,
 ) -> RunReport:
-    """Build the report of a run; `cautions` are added to the privatizer's warnings."""
+    """Build the report of a run; `cautions` are added to the privatizer's warnings.
+
+    `public` is what the formats of the files show of texts.
+    """
     treated, repeats = split_repeats(counts)
-    shown = visible(privatizer)
+    shown = visible(privatizer) | dict.fromkeys(public, "the structure of documents")
+    if folder:
+        shown["the names of files and folders, as they are"] = "names of files"
     return RunReport(
         occasion=occasion,
-        guarantee=privatizer.guarantee,
+        guarantee=with_shown(privatizer.guarantee, public),
         randomness=privatizer.randomness,
         keeping=privatizer.keeping,
         guess=partial(getattr, privatizer, "guessed"),
@@ -322,16 +395,31 @@ def run_report(
         hint=privatizer.channel.hint,
         counts=treated,
         visible=tuple(shown),
-        in_brief=tuple(filter(None, shown.values())),
+        in_brief=tuple(dict.fromkeys(filter(None, shown.values()))),
         files=tuple(files),
-        mechanism=privatizer.mechanism.to_dict(),
+        mechanism={**privatizer.mechanism.to_dict(), **privatizer.channel.chosen},
         policy=privatizer.policy.to_dict(),
         lexicon=LexiconFacts.of(privatizer.lexicon),
         repetition=_repetition_of(privatizer, repeats),
         engine=engine or {},
         already=tuple(already),
+        folder=folder,
         smoothed_by=privatizer.smoother.model.fingerprint if privatizer.smoother else "",
+        made_readable=_made_readable(privatizer),
     )
+
+
+def _made_readable(privatizer: Privatizer) -> ContextFigure | None:
+    figure = context_figure(privatizer.mechanism, privatizer.lexicon)
+    if privatizer.smoother is None or figure is None or figure.readable is None:
+        return None
+    return figure if figure.model == privatizer.smoother.model.fingerprint else None
+
+
+def _share_when_readable(figure: ContextFigure) -> dict[str, Any]:
+    shares = {"share_of_original_words": figure.readable, "as_drawn": figure.kept}
+    rounded = {name: round(cast(float, share), 4) for name, share in shares.items()}
+    return rounded | {"measured_on": figure.sample}
 
 
 _DRAWS = (3, 5, 10)  # for which the share of recovered words is given
@@ -373,16 +461,22 @@ def visible(privatizer: Privatizer) -> dict[str, str]:
         shown[what] = "what you declared public"
     if policy.keep:
         shown["that the other words are not among those to keep"] = ""
-    if policy.shift_dates:
-        shown[INTERVALS] = "intervals between dates"
-    if policy.redraw:
-        classes, equal = redrawn_facts(policy)
-        shown[classes] = f"which words are {' and '.join(policy.redraw)}"
-        shown[equal] = ""
+    shown |= _visible_anew(policy)
     if policy.repeat == "document":
         values = " or values" if typed else ""
         shown[f"which places of a text hold equal words{values}"] = "which words are equal"
     shown["how many records there are, and in which order"] = "order of records"
+    return shown
+
+
+def _visible_anew(policy: Policy) -> dict[str, str]:
+    """List what can be seen of what is drawn anew or moved together."""
+    shown = {INTERVALS: "intervals between dates"} if policy.shift_dates else {}
+    if policy.redraw:
+        classes, equal = redrawn_facts(policy)
+        shown |= {classes: f"which words are {' and '.join(policy.redraw)}", equal: ""}
+    if policy.detector is not None:
+        shown[f"{ENTITIES}: the detector may depend on all of the text"] = "where entities are"
     return shown
 
 
@@ -396,6 +490,30 @@ def _wordless(texts: int) -> str:
     )
 
 
+_UNLISTED = ("mapped", "masked", "dropped", "kept")
+_FOREIGN, _FEWEST_JUDGED = 0.4, 20
+"""From which share of words on that the lexicon lacks, and among how many, it is said."""
+
+
+def _unlisted(counts: Mapping[str, int]) -> str:
+    unlisted = sum(counts.get(tag, 0) for tag in _UNLISTED)
+    words = unlisted + counts.get("in_lexicon", 0)
+    if words < _FEWEST_JUDGED or unlisted < _FOREIGN * words:
+        return ""
+    return (
+        f"{unlisted / words:.0%} of the words are not in the lexicon. Are the texts in its "
+        "language? The guarantee holds, but little of their meaning stays. `malaprop lexicon "
+        "import` makes a lexicon of another language, `malaprop lexicon extend` adds words to one"
+    )
+
+
+def _first(warnings: list[str], what: str) -> list[str]:
+    """Return the first of many warnings about files, and how many more there are."""
+    if len(warnings) <= _MOST_WARNED:
+        return warnings
+    return [*warnings[:_MOST_WARNED], f"{len(warnings) - _MOST_WARNED:,} more files had {what}"]
+
+
 _PROTECTED = {
     "in_lexicon": "in the lexicon",
     "mapped": "mapped to words of it",
@@ -405,6 +523,7 @@ _PROTECTED = {
     "money": "as amounts of money",
     "names": "as names, redrawn",
     "places": "as places, redrawn",
+    "entities": "as entities, drawn anew",
 }
 """How tokens were drawn, by their tag, where it is not simply “as” that tag."""
 _OTHERWISE = {
@@ -426,6 +545,8 @@ _DIGESTS = (
     "that of a file."
 )
 _MOST_FAULTS = 100  # that a page names; JSON names a thousand
+_MOST_FILES = 100  # as well
+_MOST_WARNED = 10  # files with faulty records that warnings name
 _MOST_NAMES = 20  # columns that are named; JSON names all
 
 
@@ -452,6 +573,9 @@ def _figures(report: RunReport, profile: Profile | None) -> tuple[tuple[str, str
         (f"{report.keeping.share:.0%}", "of words are expected to stay as they are"),
         (_guessed(report), f"of single words are guessed right by {UNIFORM}"),
     ]
+    if readable := report.made_readable:
+        named = f"of the words of {readable.sample} are the original ones in readable text"
+        figures.append((f"{readable.readable:.0%}", f"{named}, and {readable.kept:.0%} as drawn"))
     if profile and profile.context:
         figure = profile.context
         recovered, known = f"of the words of {figure.sample} are recovered", figure.prior
@@ -473,6 +597,11 @@ def _observer(report: RunReport, profile: Profile | None) -> Iterator[Piece]:
         "repetition: language lets an observer rule out words that do not fit. `malaprop attack "
         "context` measures it on your own text."
     )
+    if not report.policy.get("redraw") and not report.policy.get("detector"):
+        yield (
+            "Names of people and places are words like others here: some stay as they are. "
+            "`malaprop privatize --redraw people` makes up others for those that it finds."
+        )
     if profile is None:
         return
     yield opened(str(profile.context)) if profile.context else ""
@@ -497,6 +626,8 @@ def _readable(report: RunReport) -> tuple[Piece, ...]:
         "right refer to the drawn words, too. A readable text shows what an observer could infer "
         "from them."
     )
+    if figure := report.made_readable:
+        told += f" {opened(figure.made_readable)} Your texts may do better or worse."
     return told, Facts((("fingerprint of the bigrams", code(report.smoothed_by)),))
 
 
@@ -536,18 +667,31 @@ def _repeated(report: RunReport, profile: Profile | None) -> tuple[Piece, ...]:
     )
 
 
-def _files(files: Sequence[FileRecord]) -> Iterator[Piece]:
+def _files(
+    every: Sequence[FileRecord], folder: FolderFacts | None, already: Sequence[str]
+) -> Iterator[Piece]:
     """Yield a table of files, without the columns that are empty for all of them."""
+    files = every[:_MOST_FILES]
     names = [f"{named(file.input)} → {named(file.output)}" for file in files]
     columns = {
         "file": names,
         "format": [file.format for file in files],
+        "encoding": [
+            f"{file.encoding}{' (a guess)' if file.guessed else ''}"
+            if file.encoding not in ("", "utf-8")
+            else ""
+            for file in files
+        ],
         "records": [f"{file.counts.records:,}" for file in files],
         "texts": [f"{file.counts.cells:,}" for file in files],
         "protected columns": [_names(file.columns) for file in files],
         "not protected": [_names(file.counts.other_columns) for file in files],
         "records without a column asked for": [
             f"{file.counts.missing:,}" if file.counts.missing else "" for file in files
+        ],
+        "left out": [
+            ", ".join(f"{number:,} {what}" for what, number in file.counts.left_out)
+            for file in files
         ],
         "faulty records": [
             f"{file.counts.faulty:,} {'left out' if file.on_error == 'skip' else 'masked'}"
@@ -558,6 +702,13 @@ def _files(files: Sequence[FileRecord]) -> Iterator[Piece]:
     }
     shown = {name: cells for name, cells in columns.items() if any(cells)}
     yield Table(tuple(shown), tuple(zip(*shown.values(), strict=True)))
+    if more := len(every) - len(files):
+        yield f"And {more:,} more files, which the report in JSON lists."
+    if already:
+        done = f"{counted(len(already), 'file')} of an earlier run"
+        yield f"Beside these, {done} had been complete: this page says nothing about them."
+    if folder and folder.left_out:
+        yield _left_out(folder)
     for file in files:
         if file.counts.faults:
             faults = file.counts.faults[:_MOST_FAULTS]
@@ -573,6 +724,13 @@ def _files(files: Sequence[FileRecord]) -> Iterator[Piece]:
     )
     head = ("file", "digest of the input", "digest of the output")
     yield Section("Digests", (Table(head, digests), _DIGESTS if digests else ""), folded=True)
+
+
+def _left_out(folder: FolderFacts) -> Section:
+    rows = [(named(each.path), each.reason) for each in folder.left_out[:_MOST_FILES]]
+    if more := len(folder.left_out) - len(rows):
+        rows.append(("…", f"and {more:,} more, which the report in JSON lists"))
+    return Section("Left out", (Table(("file", "why it was not copied"), tuple(rows)),))
 
 
 def _names(names: Iterable[str]) -> str:

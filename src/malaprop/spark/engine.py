@@ -19,8 +19,10 @@ from pyspark.accumulators import AddingAccumulatorParam
 from pyspark.sql import functions
 from pyspark.sql.types import StringType, StructField, StructType
 
+from malaprop.files.debits import Debits
 from malaprop.files.formats.file_format import Layout, no_such_column
 from malaprop.files.formats.jsonl import no_such_key
+from malaprop.ledger import accounts_of
 from malaprop.privacy import errors
 from malaprop.privacy.errors import (
     DataError,
@@ -74,6 +76,7 @@ def draw_files(
     target: str,
     *,
     force: bool,
+    debits: Debits | None = None,
 ) -> tasks.Tally:
     """Copy a folder of files, or those that a pattern matches, with private texts."""
     files, place = _at(spark, source)
@@ -102,7 +105,7 @@ def draw_files(
     table = layout.kind.spark == "table"
     with _set(spark, _COLUMNS if table else _UNCUT):
         frame = _columns(spark, paths, layout) if table else _lines(spark, paths, layout)
-        return draw(frame, layout, privatizer, target, force=force, check=check)
+        return draw(frame, layout, privatizer, target, force=force, check=check, debits=debits)
 
 
 def draw(
@@ -113,11 +116,17 @@ def draw(
     *,
     force: bool = False,
     check: Callable[[], None] = lambda: None,
+    debits: Debits | None = None,
 ) -> tasks.Tally:
     """Write a table with private texts into a folder; return what was counted.
 
-    `check` is called when all is written, before the folder gets its name.
+    `check` is called when all is written, before the folder gets its name. With `debits`, each
+    record is debited before it is drawn, by the task that draws it.
     """
+    if debits is not None:
+        accounts_of(privatizer)  # refuses what no ledger takes
+        debits.check(layout)
+        debits.ledger.check()
     spark = frame.sparkSession
     table = layout.kind.spark == "table"
     schema = _plain(frame.schema) if table else StructType().add(tasks.LINE, StringType())
@@ -133,7 +142,15 @@ def draw(
     )
     names = tuple(schema.names)
     # With the driver's value of what is absent, not an executor's.
-    new_task = partial(tasks.Task, recipe=recipe, layout=layout, names=names, absent=_ABSENT)
+    new_task = partial(
+        tasks.Task,
+        recipe=recipe,
+        layout=layout,
+        names=names,
+        absent=_ABSENT,
+        debits=debits,
+        job=secrets.token_hex(16),
+    )
     total = spark.sparkContext.accumulator(tasks.Tally(), AddingAccumulatorParam(tasks.Tally()))
 
     def run(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
@@ -316,6 +333,8 @@ def _check_columns(schema: StructType, layout: Layout) -> None:
         if not isinstance(kinds[name], StringType):
             kind = kinds[name].typeName()
             raise DataError(f"column {name!r} has the type {kind}: only text can be privatized")
+    if layout.label is not None and layout.label not in kinds:
+        raise no_such_column(layout.label, "table", kinds)
 
 
 def _plain(schema: StructType) -> StructType:

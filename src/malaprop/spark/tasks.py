@@ -11,12 +11,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, cast
 
 import pyarrow as pa
 
 from malaprop._version import __version__
-from malaprop.files.formats.file_format import BATCH_CHARACTERS, Faults, FileCopy, Layout, naming
+from malaprop.files.debits import Debits, OwnedTexts
+from malaprop.files.formats.file_format import (
+    BATCH_CHARACTERS,
+    Faults,
+    FileCopy,
+    Layout,
+    naming,
+    without_refused,
+)
 from malaprop.files.formats.parquet import checked_rows, slices, text_slices
 from malaprop.files.workers import internal_error
 from malaprop.privacy.errors import DataError, MalapropError
@@ -100,6 +108,13 @@ def _prepared(recipe: ExecutorRecipe) -> Privatizer:
     return privatizer
 
 
+def _partition() -> int:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return -1 if context is None else context.partitionId()
+
+
 LINE: Final = "value"
 """The column of lines, as Spark names it;"""
 FILE, WHOLE = "file", "whole"
@@ -122,6 +137,9 @@ class Task:
     """Of the columns."""
     absent: str
     """What stands where a file lacks a column that is asked for."""
+    debits: Debits | None = None
+    job: str = ""
+    """A random name of the job, for the ledger that it debits."""
     tally: Tally = field(default_factory=Tally)
 
     def run(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
@@ -140,23 +158,35 @@ class Task:
         except Exception as error:
             raise MalapropError(internal_error(error, "a task")) from None
 
-    def _draw(self, texts: list[str]) -> list[str]:
-        if not texts:
-            return []
-        private, counts = self._privatizer.batch(texts)
+    def _draw(self, batch: Any) -> tuple[list[str | None], dict[int, str]]:
+        """Return private texts for a batch; None, and why, for those that a limit refused."""
+        if not batch.texts:
+            return [], {}
+        if self.debits is None:
+            drawn, counts = self._privatizer.batch(batch.texts)
+            self.tally.treated.update(counts)
+            return [*drawn], {}
+        owners, self._batches = batch.owners(), self._batches + 1
+        # A task that is tried again has the same names, and so debits nothing twice: nobody has
+        # seen what an attempt before it has drawn.
+        name = f"{self.job} {_partition()} {self._batches}"
+        private, counts = self.debits.batch(self._privatizer, OwnedTexts(batch.texts, owners, name))
         self.tally.treated.update(counts)
-        return private
+        return private, self.debits.reasons(owners, private)
+
+    _batches: int = 0
 
     def _rows(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         """Yield rows of a table with private texts in some columns."""
         names, layout, seen = self.names, self.layout, self.tally.seen
         asked = [place for place, name in enumerate(names) if name in layout.columns]
+        label = None if layout.label is None else names.index(layout.label)
         faults = Faults(layout.on_error, part=True)
         for rows in batches:
             schema = pa.schema(list(zip(names, rows.schema.types, strict=True)))
             for part, columns in text_slices(rows, asked, BATCH_CHARACTERS):
                 with naming():
-                    batch = checked_rows(part, columns, faults)
+                    batch = checked_rows(part, columns, faults, label=label)
                 for place, texts in batch.cells.items():
                     if self.absent in texts:
                         raise DataError(
@@ -165,7 +195,10 @@ class Task:
                         )
                 seen["rows"] += part.num_rows
                 seen["texts"] += len(batch.texts)
-                yield batch.rebuild(self._draw(batch.texts), schema)
+                private, refused = self._draw(batch)
+                if refused:
+                    batch, private = without_refused(batch, private, refused, faults)
+                yield batch.rebuild(cast(list[str], private), schema)
         seen["faulty"] += faults.count
         self.tally.present |= set(layout.columns)
 
@@ -192,7 +225,7 @@ class Task:
         target = io.BytesIO()
         with FileCopy(reader, target) as copy:
             for batch in copy.batches():
-                copy.write(batch, self._draw(batch.texts))
+                copy.write(batch, *self._draw(batch))
                 lines = target.getvalue().split(b"\n")[:-1]  # each has an end, see `_joined`
                 target.seek(0)
                 target.truncate()

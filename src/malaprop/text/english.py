@@ -69,8 +69,8 @@ def article_before(word: str) -> str:
 CAPITALS = DATA / "english-capitals" / "words.txt"
 CONTRACTIONS: dict[str, str] = _TABLES["contractions"]
 """How parts of contractions are written, and contractions without their apostrophe."""
-PARTS = {whole: part for part, whole in CONTRACTIONS.items() if "'" in whole}
-"""What contractions may have been drawn as."""
+PARTS = {whole.lower(): part for part, whole in CONTRACTIONS.items() if "'" in whole}
+"""What contractions, in small letters, may have been drawn as."""
 CLITICS = frozenset(_words("clitics"))
 """What stands behind an apostrophe where texts are cut at it: it 's."""
 
@@ -84,6 +84,20 @@ def written_words() -> Mapping[str, str]:
     """
     capitals = CAPITALS.read_text("ascii")
     return dict(zip(capitals.lower().split(), capitals.split(), strict=True)) | CONTRACTIONS
+
+
+ANTONYMS = DATA / "english-antonyms" / "pairs.txt"
+
+
+@cache
+def antonyms() -> tuple[tuple[str, str], ...]:
+    """Return pairs of words that mean the opposite, from WordNet.
+
+    >>> ("alive", "dead") in antonyms(), ("decreases", "increases") in antonyms()
+    (True, True)
+    """
+    words = ANTONYMS.read_text("ascii").split()
+    return tuple(zip(words[::2], words[1::2], strict=True))
 
 
 FUNCTION_WORDS = frozenset(_words("function_words"))

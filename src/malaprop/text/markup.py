@@ -1,10 +1,42 @@
 """HTML and Markdown: tags, code and targets told from the text between them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import unescape
+from typing import ClassVar, Literal
 
 from malaprop.text.segments import Segment, is_placeholder
+
+Markup = Literal["html", "markdown"]
+
+
+MARKUP_SHOWN: Mapping[Markup, str] = {
+    "html": "the tags of HTML",
+    "markdown": "the signs of Markdown at the starts of lines, and where code stands",
+}
+"""What is shown of texts in a language of markup."""
+
+
+class MarkedText(str):
+    """A text that says in which language of markup it is, whatever a policy says of others."""
+
+    __slots__ = ()
+    markup: ClassVar[Markup]
+
+
+class HtmlText(MarkedText):
+    """A text in HTML."""
+
+    __slots__ = ()
+    markup = "html"
+
+
+class MarkdownText(MarkedText):
+    """A text in Markdown."""
+
+    __slots__ = ()
+    markup = "markdown"
+
 
 # Character references of HTML, such as `&eacute;`, `&#233;` and `&lt;`: decoded as browsers do.
 
@@ -197,3 +229,115 @@ class _HtmlReader:
                 break
         self._dead.update(opened)
         return -1
+
+
+# Markdown: the signs at the starts of lines are public; all else is text, or dropped.
+#
+# The rules:
+#
+# - Headings, quotes, bullets and numbers of lists are shown at the starts of lines, each number as
+#   `1.`, each box of a task as `[ ]`.
+# - A block of code between fences is shown as one mask, without the fence's language.
+# - Dropped: metadata at the start (between lines of `---` or `+++`), the targets of links and
+#   images, definitions of targets, and tags, comments, scripts and style sheets of HTML. Where two
+#   words would run together, a space takes the place.
+# - All else is text: emphasis, tables, brackets and code within a line, of which the signs are
+#   punctuation; web addresses; whatever is malformed.
+#
+# Here, too, the time is linear in the length of the text.
+
+MASKED_CODE = "[masked]"
+"""What is shown of a block of code."""
+_METADATA = re.compile(r"\A(---|\+\+\+)[ \t]*+\r?\n(?:[^\n]*+\n)*?\1[ \t]*+(?:\r?\n|\Z)")
+_LINE_SIGN = re.compile(
+    r"([ \t]*+)(?:(?P<heading>\#{1,6})(?=[ \t])|(?P<quote>>)"
+    r"|(?P<bullet>[-*+])(?=[ \t])(?P<box>[ \t]++\[[ xX]\](?=[ \t]))?"
+    r"|(?P<number>[0-9]{1,9}[.)])(?=[ \t]))[ \t]*+"
+)
+_FENCE = re.compile(r"[ \t]*+(?:(`{3,})[^`\n]*+|(~{3,})[^\n]*+)\n?\Z")
+_DEFINITION = re.compile(r" {0,3}\[(?!\^)[^\[\]\n]++\]:[^\n]*+")
+_TARGET = re.compile(r"\]\((?:[^()\\\n]++|\\.|\([^()\n]*+\))*+\)")
+_REFERENCE = re.compile(r"\]\[[^\[\]\n]*+\]")
+
+
+def cut_markdown(text: str, *, placeholders: bool = False) -> list[Segment]:
+    """Cut Markdown into the signs at the starts of lines, which are public, and the text.
+
+    With `placeholders`, a tag such as `<PERSON>` is text.
+
+    >>> [each.text for each in cut_markdown("# Ann\\n- see [me](http://x)\\n```sh\\nls\\n```\\n")]
+    ['# ', 'Ann\\n', '- ', 'see [me]()\\n', '```\\n[masked]\\n```\\n']
+    """
+    segments: list[Segment] = []
+    for part, fence in _fenced(_METADATA.sub("", text, count=1)):
+        for line in _without_targets(part, placeholders=placeholders).splitlines(keepends=True):
+            signs, rest = _signs(line)
+            if not signs and segments and not segments[-1].public:
+                segments[-1] = Segment(segments[-1].text + rest, False)
+            else:
+                segments += Segment(signs, True, "markup"), Segment(rest, False)
+        if fence:
+            segments.append(Segment(f"{fence}\n{MASKED_CODE}\n{fence}\n", True, "markup"))
+    return [each for each in segments if each.text]
+
+
+def _fenced(text: str) -> Iterator[tuple[str, str]]:
+    """Yield pairs of what stands before a block of code, and the fence of the block.
+
+    The fence is empty behind the last block. One without an end reaches to the end of the text.
+    """
+    lines: list[str] = []
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        start = _signs_end(line)
+        mark = _FENCE.match(line, start)
+        signs = (mark[1] or mark[2]) if mark else ""
+        if fence:
+            if signs.startswith(fence) and line.strip(" \t\r\n>") == signs:
+                fence = ""
+        elif signs:
+            fence = signs
+            lines.append(line[:start])
+            yield "".join(lines), fence[:3]
+            lines.clear()
+        else:
+            lines.append(line)
+    yield "".join(lines), ""
+
+
+def _without_targets(text: str, *, placeholders: bool) -> str:
+    """Return Markdown without what is dropped of it."""
+    runs: list[str] = []
+    for run, _ in _HtmlReader(text, placeholders=placeholders).pieces():
+        if runs and _WORD_ENDS.search(runs[-1]) and _WORD_STARTS.match(run):
+            runs.append(" ")
+        runs += [run] if run else []
+    return _REFERENCE.sub("][]", _TARGET.sub("]()", "".join(runs)))
+
+
+def _line_signs(line: str) -> list[re.Match[str]]:
+    """Return the signs at the start of a line."""
+    signs: list[re.Match[str]] = []
+    while sign := _LINE_SIGN.match(line, signs[-1].end() if signs else 0):
+        signs.append(sign)
+        if sign["heading"]:
+            break
+    return signs
+
+
+def _signs_end(line: str) -> int:
+    signs = _line_signs(line)
+    return signs[-1].end() if signs else 0
+
+
+def _signs(line: str) -> tuple[str, str]:
+    """Return the signs at the start of a line as they are shown, and the rest of the line."""
+    if _DEFINITION.match(line):
+        return "", line[len(line.rstrip("\r\n")) :]
+    signs = _line_signs(line)
+    shown = [
+        f"{sign[1]}{sign['heading'] or sign['quote'] or sign['bullet'] or '1.'} "
+        f"{'[ ] ' if sign['box'] else ''}"
+        for sign in signs
+    ]
+    return "".join(shown), line[signs[-1].end() if signs else 0 :]

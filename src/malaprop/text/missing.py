@@ -34,14 +34,36 @@ def map_non_null(
 
     Anything else is refused before any text is converted. `name` is that of the method called.
     """
+    return map_beside(texts, None, name, lambda there, _: convert(there))
+
+
+def map_beside(
+    texts: Iterable[Any],
+    entities: Iterable[object] | None,
+    name: str,
+    convert: Callable[[list[str], list[object] | None], list[_Result]],
+) -> list[Any]:
+    """Convert texts as `map_non_null` does, together with the entities of each, if there are any.
+
+    >>> map_beside(["a", None, "b"], [[1], None, []], "many", lambda texts, entities: entities)
+    [[1], None, []]
+    """
     results = list(several_texts(texts, name))
+    beside = None if entities is None else list(several_texts(entities, name))
+    if beside is not None and len(beside) != len(results):
+        raise ParameterError(
+            f"`entities` must have a list for each of the {len(results):,} texts, which may be "
+            f"empty. Got {len(beside):,}."
+        )
     places = [place for place, text in enumerate(results) if not is_missing(text)]
     for place in places:
         if not isinstance(results[place], str):
             kind = type(results[place]).__name__
             raise ParameterError(f"A text must be a string, None or NaN. Got {kind}.")
     if len(places) == len(results):
-        return convert(results)
-    for place, result in zip(places, convert([results[p] for p in places]), strict=True):
+        return convert(results, beside)
+    there = None if beside is None else [beside[place] for place in places]
+    converted = convert([results[place] for place in places], there)
+    for place, result in zip(places, converted, strict=True):
         results[place] = result
     return results

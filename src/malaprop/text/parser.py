@@ -10,17 +10,27 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain, compress
 from operator import not_
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from malaprop.privacy.arrays import Ids
 from malaprop.text import english
 from malaprop.text.chunks import ChunkCodes, ChunkLayout, ChunkTallies
-from malaprop.text.kinds import Form
+from malaprop.text.entities import (
+    UNDECLARED,
+    Entity,
+    FoundEntity,
+    Labels,
+    cut_at_entities,
+    detected,
+    first_names,
+    found_entities,
+)
+from malaprop.text.kinds import Form, StandIn
 from malaprop.text.people import START, Person
 from malaprop.text.policy import Policy
-from malaprop.text.public import Span, cut_spans
+from malaprop.text.public import cut_spans
 from malaprop.text.segments import Segment, cut_at
 from malaprop.text.template import (
     BEGINS,
@@ -63,6 +73,8 @@ class Templates:
     """Which slots are for values, and not for words."""
     forms: Sequence[Form]
     """The forms of the slots for values, in order."""
+    shares_always: bool
+    """Whether any of the forms is of things that share draws if they are equal."""
 
     def __init__(
         self,
@@ -76,6 +88,11 @@ class Templates:
         `awkward` says which ones are among the former, if any are among the latter.
         """
         self._writer, self._texts, self._chunks, self._awkward = writer, texts, chunks, awkward
+        self.shares_always = any(
+            isinstance(form, StandIn) and form.shares_always
+            for text in texts
+            for form in text.forms
+        )
         if not texts and chunks is not None:
             self.slot_counts, self.typed = chunks.slot_counts, chunks.typed
             self.forms, self._awkward = chunks.forms, None
@@ -104,13 +121,13 @@ class Templates:
             by_token = self._awkward
         if self._chunks is not None:
             before[~np.repeat(by_token, self.slot_counts)] = self._chunks.boundaries[0]
+        before[[n for n, count in zip(firsts, self.slot_counts, strict=True) if count]] = BEGINS
         for template, number in zip(self._texts, np.flatnonzero(by_token).tolist(), strict=True):
             first = firsts[number]
             shown = [slot for slot in template.apart if any(map(str.isalnum, template.gaps[slot]))]
             before[[first + slot for slot in shown]] = UNKNOWN
             before[[first + slot for slot in template.starts]] = BEGINS
         before[1:][self.typed[:-1] & (before[1:] == FOLLOWS)] = UNKNOWN
-        before[[n for n, count in zip(firsts, self.slot_counts, strict=True) if count]] = BEGINS
         return before
 
     def fill(self, drawn: Ids, values: Sequence[str] = ()) -> list[str]:
@@ -135,17 +152,25 @@ class Templates:
             ),
         )
 
+    def parts(self, drawn: Ids, values: Sequence[str]) -> list[list[str]]:
+        """Return the parts of texts that were parsed token by token: see `Writer.parts`."""
+        if len(self.forms):
+            drawn = np.where(self.typed, VALUE, drawn)
+        return list(self._parts(drawn, values))
+
     def _fill_texts(self, drawn: Ids, values: Sequence[str]) -> list[str]:
+        return list(map("".join, self._parts(drawn, values)))
+
+    def _parts(self, drawn: Ids, values: Sequence[str]) -> Iterator[list[str]]:
         words = list(map(self._writer.words.__getitem__, drawn.tolist()))
-        written, filled, first = iter(values), list[str](), 0
+        written, first = iter(values), 0
         for template in self._texts:
             after = first + len(template.gaps) - 1
             own = words[first:after]
             for slot in template.values:
                 own[slot] = next(written)
-            filled.append(self._writer.fill(template, own))
+            yield self._writer.parts(template, own)
             first = after
-        return filled
 
 
 class Secrets(NamedTuple):
@@ -250,11 +275,17 @@ class TextParser:
         # Chunks are words of the user's texts: they must not leave the process.
         return {**self.__dict__, "_spare": []}
 
-    def parse(self, texts: list[str]) -> tuple[Templates, Secrets]:
-        """Parse texts; they share one array of ids."""
+    def parse(
+        self, texts: list[str], entities: Sequence[object] | None = None
+    ) -> tuple[Templates, Secrets]:
+        """Parse texts; they share one array of ids.
+
+        `entities` holds those of each text, beside those that the policy's detector finds.
+        """
+        found = self._entities(texts, entities)
         policy, few = self.bound.policy, sum(map(len, texts)) < _FEW_LETTERS
-        if few or policy.punctuation == "drop" or policy.redraw:
-            return self._by_token(texts)
+        if few or policy.punctuation == "drop" or policy.redraw or (found and all(found)):
+            return self._by_token(texts, found)
         try:
             # Popped, it is out of other threads' reach. If encoding fails, it is discarded.
             codes = self._spare.pop()
@@ -262,6 +293,8 @@ class TextParser:
             codes = ChunkCodes(self.bound, len(self._writer.words))
         coded = codes.encode(texts)
         awkward = coded.awkward_texts()
+        if found:
+            awkward |= np.array(list(map(bool, found)))
         if awkward.all():
             chunks = None
         else:
@@ -269,9 +302,13 @@ class TextParser:
         if not codes.full:
             self._spare.append(codes)
         if chunks is None:
-            return self._by_token(texts)
+            return self._by_token(texts, found)
         layout, ids, tallies = chunks
-        parsed = [self._parsed(text) for text in compress(texts, awkward.tolist())]
+        parsed = [
+            self._parsed(text, found[number] if found else ())
+            for number, text in enumerate(texts)
+            if awkward[number]
+        ]
         templates = Templates(self._writer, [text.template for text in parsed], layout, awkward)
         if parsed:
             by_token = np.repeat(awkward, templates.slot_counts)
@@ -280,13 +317,35 @@ class TextParser:
         tags = [text.tags for text in parsed]
         return templates, Secrets(ids, Tallies(tags, True, tallies, awkward))
 
-    def parse_spans(self, text: str, spans: Iterable[Span]) -> tuple[Templates, Secrets]:
+    def parse_spans(self, text: str, spans: Iterable[object]) -> tuple[Templates, Secrets]:
         """Parse the spans of a text; all else is public. What is kept inside spans is, too."""
         segments = cut_spans(text, spans)
         if self.bound.pieces is not None:
             cut = self.bound.pieces.cut
             segments = [s for each in segments for s in ([each] if each.public else cut(each.text))]
         return self._together([self._laid_out(segments)])
+
+    def parse_beside(self, text: str) -> tuple[Templates, Secrets, list[str], list[str]]:
+        """Parse a text; return its own parts, gaps and slots in turns, and the slots' tags, too.
+
+        >>> TextParser(["cold", "rain"], Policy()).parse_beside("Cold, 3 rain!")[2:]
+        (['', 'Cold', ', ', '3', ' ', 'rain', '!'], ['in_lexicon', 'numbers', 'in_lexicon'])
+        """
+        parts, tags, gap = [""], list[str](), START
+        segments = self._cut(text)
+        for each in segments:
+            if each.public:
+                parts[-1] += each.text
+                gap = gap if mark_of(each) == TAG_MARK else START
+                continue
+            pieces, gap = self.bound.treat_pieces(each.text, gap)
+            for piece, treatment in pieces:
+                if treatment.id < 0:
+                    parts[-1] += piece
+                else:
+                    parts += [piece, ""]
+                    tags.append(treatment.tag)
+        return *self._together([self._laid_out(segments)]), parts, tags
 
     def parse_released(self, texts: Iterable[str]) -> tuple[Templates, Secrets]:
         """Parse private texts: the lexicon's words are slots, all else is shown as it is."""
@@ -296,18 +355,41 @@ class TextParser:
 
     def _unmasked(self, text: str) -> Iterator[Segment]:
         """Yield the segments of a private text; what masks words is public."""
-        masks = re.compile(re.escape(self.bound.policy.placeholder))
-        masked = self.bound.policy.unknown == "mask"
+        policy = self.bound.policy
+        shown = [UNDECLARED, *([policy.placeholder] if policy.unknown == "mask" else [])]
+        masks = re.compile("|".join(map(re.escape, shown)))
         for each in self._cut(text):
-            if each.public or not masked:
+            if each.public:
                 yield each
             else:
                 places = [match.span() for match in masks.finditer(each.text)]
                 for piece in cut_at(each.text, places):
                     yield piece._replace(origin="words" if piece.public else "")
 
-    def _by_token(self, texts: Iterable[str]) -> tuple[Templates, Secrets]:
-        return self._together(list(map(self._parsed, texts)))
+    def _entities(self, texts: Sequence[str], given: Sequence[object] | None) -> list[list[Entity]]:
+        """Return the entities of each text; an empty list if nobody looked for any."""
+        policy = self.bound.policy
+        if given is None and policy.detector is None:
+            return []
+        labels = cast(Labels, policy.entity_labels)
+        found: list[list[Entity]] = []
+        for number, text in enumerate(texts):
+            own: list[Entity] = []
+            if given is not None and given[number] is not None:
+                own += found_entities(given[number], len(text), labels, name="entities")
+            if policy.detector is not None:
+                finds = detected(policy.detector, text)
+                own += found_entities(finds, len(text), labels, name="detector")
+            if policy.shift_dates:  # dates move together, and none is drawn by itself
+                own = [each for each in own if each.kind != "date"]
+            found.append(own)
+        return found
+
+    def _by_token(
+        self, texts: Sequence[str], entities: Sequence[Sequence[Entity]] = ()
+    ) -> tuple[Templates, Secrets]:
+        found = entities or [()] * len(texts)
+        return self._together(list(map(self._parsed, texts, found)))
 
     def _together(self, parsed: list[_ParsedText]) -> tuple[Templates, Secrets]:
         templates = Templates(self._writer, [text.template for text in parsed])
@@ -315,19 +397,30 @@ class TextParser:
         tallies = Tallies([text.tags for text in parsed], shows_signs)
         return templates, Secrets(_ids(parsed), tallies)
 
-    def _parsed(self, text: str) -> _ParsedText:
-        return self._laid_out(self._cut(text))
+    def _parsed(self, text: str, entities: Sequence[Entity] = ()) -> _ParsedText:
+        if not entities:
+            return self._laid_out(self._cut(text))
+        pieces, split = self.bound.pieces, self.bound.split
+        if pieces is None:
+            return self._laid_out(cut_at_entities(text, entities, split(text)))
+        return self._laid_out(pieces.cut_around(text, entities, split))
 
     def _cut(self, text: str) -> Sequence[Segment]:
         pieces = self.bound.pieces
         return [Segment(text, False)] if pieces is None else pieces.cut(text)
 
-    def _laid_out(self, segments: Iterable[Segment], *, released: bool = False) -> _ParsedText:
+    def _laid_out(
+        self, segments: Iterable[Segment | FoundEntity], *, released: bool = False
+    ) -> _ParsedText:
         """Parse each private segment by itself, and lay out all of them as one text."""
         treatments: list[Treatment] = []
-        gap = START
+        segments, gap = list(segments), START
+        first = first_names(segments)
         for each in segments:
-            if each.public:
+            if isinstance(each, FoundEntity):
+                treatments += self.bound.treat_entity(each, first)
+                gap = ""
+            elif each.public:
                 tag, sign = PUBLIC_TAGS[each.origin], mark_of(each)
                 treatments.append(Treatment(-1, tag, each.text, sign))
                 gap = gap if sign == TAG_MARK else START

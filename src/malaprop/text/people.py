@@ -10,16 +10,22 @@ It never depends on other words. A listed spelling is, by its level,
 - `BEHIND_TITLE` a name right behind a title alone, as any word with a capital is that is listed as
   a name, or not listed at all, and is no function word.
 
+A spelling that no public list has, neither of names nor of words, is a surname inside a sentence,
+and behind initials: with one capital, and four letters or more.
+
 What is drawn is on `ANYWHERE`'s list, so that it is of its class wherever it stands. The lists are
 made by tools/build_people.py.
 """
 
 import gzip
 import hashlib
+import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +34,7 @@ from numpy.random import Generator
 from malaprop.data import DATA
 from malaprop.privacy.arrays import Ids
 from malaprop.privacy.errors import LexiconError
-from malaprop.text import english
+from malaprop.text import english, vocabulary
 from malaprop.text.kinds import StandIn
 from malaprop.text.kinds.identifiers import secret_of
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
@@ -43,7 +49,7 @@ ANYWHERE, INSIDE, BEHIND_TITLE = LEVELS = ("anywhere", "inside", "behind title")
 FOLDER = DATA / "people"
 LISTS = "lists.txt.gz"
 """A line for each class and level, with the spellings, and with weights those that are drawn."""
-SHA256 = "c7ca36f8f17e64fb5a7f12375bd664062fb193f7ac459fc37193d281a5baa628"
+SHA256 = "3605f695d9dce5bdb5351c6538d6219bc7b047903f0c2522d658a48db479a7bf"
 
 TAGS_OF_PEOPLE = tuple(CLASSES)
 _TAGS = {kind: tag for tag, kinds in CLASSES.items() for kind in kinds}
@@ -51,7 +57,7 @@ _TITLES_LISTED = """
 Mr Mrs Ms Mx Miss Dr Prof Professor Doctor Sir Dame Rev Capt Sgt Lt Col Gen Sen Rep Gov MR MRS DR
 """
 _TITLES = frozenset(_TITLES_LISTED.split())
-_POSSESSIVE = re.compile(r"(?<=[^\W\d_])['’＇][sS]$")
+POSSESSIVE = re.compile(r"(?<=[^\W\d_])['’＇][sS]$")
 _PREFIX = re.compile(r"^([dlo])'(?=\w{3})")
 # The signs between two words of a sentence.
 _JOINS = frozenset((" ", ", ", "; ", "-", "–", "/", " & "))
@@ -61,7 +67,9 @@ _LONGEST_JOIN = 3
 _SPACES = frozenset((" ", "\xa0", "\u202f", "\n"))
 _INITIALS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # "I" is a word
 _MOST_INITIALS = 3
-_SHORTEST_IN_CAPITALS = 4
+_SHORTEST_IN_CAPITALS = _SHORTEST_UNLISTED = 4
+# McKay and O'Neill have a second capital.
+_ONE_CAPITAL = re.compile(r"(?:Ma?c|[DO]['’])?[^\W\d_](?P<rest>[^\W\d_]++)")
 
 
 def spelled(token: str) -> str:
@@ -86,21 +94,32 @@ class _Lists:
     """The public lists, ready to be searched and drawn from."""
 
     def __init__(self, content: str) -> None:
-        self.entries: dict[str, _Entry] = {}
         self.phrases: dict[str, list[list[str]]] = {}
         self._drawn: dict[str, dict[str, int]] = {kind: {} for kind in _TAGS}
+        self._numbers: dict[str, int] = {}
+        self._sections: list[tuple[int, str, str]] = []  # first number, class and level
         for line in content.splitlines():
-            kind, level, names = line.split("\t")
-            for entry in names.split("|"):
-                name, _, weight = entry.partition("=")
-                self.entries[name] = _Entry(len(self.entries), kind, level)
-                if weight:
-                    self._drawn[kind][name] = int(weight)
-                elif not name.isalpha():
-                    tokens = tokenize(name)
-                    self.phrases.setdefault(tokens[0], []).append(tokens)
+            kind, level, entries = line.split("\t")
+            names = entries.split("|")
+            if "=" in entries:  # all of the line are drawn
+                weights = (entry.split("=") for entry in names)
+                self._drawn[kind] = {name: int(weight) for name, weight in weights}
+                names = list(self._drawn[kind])
+            first = len(self._numbers)
+            self._sections.append((first, kind, level))
+            self._numbers.update(zip(names, range(first, first + len(names)), strict=True))
+            for phrase in map(tokenize, itertools.filterfalse(str.isalpha, names)):
+                self.phrases.setdefault(phrase[0], []).append(phrase)
         for phrases in self.phrases.values():
             phrases.sort(key=len, reverse=True)
+
+    def entry(self, name: str) -> _Entry | None:
+        """Return what is known of a spelling, if it is listed."""
+        number = self._numbers.get(name)
+        if number is None:
+            return None
+        _, kind, level = self._sections[bisect_right(self._sections, number, key=itemgetter(0)) - 1]
+        return _Entry(number, kind, level)
 
     @cached_property
     def laws(self) -> dict[str, tuple[list[str], Ids]]:
@@ -140,6 +159,7 @@ class PersonForm(StandIn):
     title: str = ""
     initials: int = 0
     possessive: bool = False
+    shares_always = True
 
     @property
     def tag(self) -> str:
@@ -173,16 +193,25 @@ class Person(NamedTuple):
     """The tokens themselves: secret, unless the text is private already."""
 
 
+def _no_word(token: str) -> int | None:
+    """Find no token in a lexicon without words."""
+
+
 class People:
     """Finds names and places, or one of the two.
+
+    `lookup` finds a token in the lexicon, whose words are listed, too.
 
     >>> found, _ = People({"names"}).find(tokenize("Dr. Okafor saw Will Smith. Will he rise?"))
     >>> [each.form.kind for each in found if isinstance(each, Person)]
     ['surname', 'given name', 'surname']
     """
 
-    def __init__(self, redraw: Iterable[str]) -> None:
+    def __init__(
+        self, redraw: Iterable[str], lookup: Callable[[str], int | None] = _no_word
+    ) -> None:
         self._kinds = frozenset(kind for name in redraw for kind in CLASSES[name])
+        self._lookup = lookup
         lists()  # if they are damaged, it is said before the work
 
     def find(self, tokens: Sequence[str], gap: str = START) -> tuple[list[str | Person], str]:
@@ -210,40 +239,73 @@ class People:
                 gap = ""
         return found, gap
 
+    def joined(self, pieces: Sequence[str], tokens: Sequence[str], gap: str) -> list[str]:
+        """Join the pieces of a text that `find` takes for one name or place; tokens as for it."""
+        found, place = list[str](), 0
+        for each in self.find(tokens, gap)[0]:
+            text, start, length = each.text if isinstance(each, Person) else each, place, 0
+            while length < len(text):
+                length += len(tokens[place])
+                place += 1
+            found.append("".join(pieces[start:place]))
+        return found
+
     def _at(self, tokens: Sequence[str], start: int, gap: str) -> tuple[Person | None, int]:
         """Return the name or place that begins at a token, and where the tokens behind it do."""
         title, place = _title(tokens, start)
         initials, place = _initials(tokens, place)
         if title or initials:
             name, possessive = _name_at(tokens, place)
-            found = self._joined(name, by_title=bool(title))
+            found = self._joined(name, tokens[place : place + 1], by_title=bool(title))
             if found is None:
                 return None, start
             form = PersonForm(found[0], title, initials, possessive)
             return Person(form, found[1]), place + 1
         end, name, possessive = _phrase(tokens, start)
-        entry = lists().entries.get(name)
-        if entry is None or entry.kind not in self._kinds or tokens[start] in _TITLES:
+        found = self._alone(name, tokens[start], gap in _JOINS)
+        if found is None:
             return None, start
-        body = tokens[start][: -2 if possessive else None]
+        return Person(PersonForm(found[0], possessive=possessive), found[1]), end
+
+    def _alone(self, name: str, token: str, inside: bool) -> tuple[str, int] | None:
+        """Return class and number of a name or place, if it is taken for one."""
+        entry = lists().entry(name)
+        if entry is None:
+            meant = inside and SURNAME in self._kinds and self._is_unlisted(name, token)
+            return (SURNAME, secret_of(name)) if meant else None
+        if entry.kind not in self._kinds or token in _TITLES:
+            return None
+        body = POSSESSIVE.sub("", token)
         if len(body) > 1 and body.isupper():
             meant = entry.level == ANYWHERE and len(name) >= _SHORTEST_IN_CAPITALS
         else:
-            meant = entry.level == ANYWHERE or (entry.level == INSIDE and gap in _JOINS)
-        if not meant:
-            return None, start
-        return Person(PersonForm(entry.kind, possessive=possessive), entry.number), end
+            meant = entry.level == ANYWHERE or (entry.level == INSIDE and inside)
+        return (entry.kind, entry.number) if meant else None
 
-    def _joined(self, name: str, *, by_title: bool) -> tuple[str, int] | None:
+    def _joined(self, name: str, token: Sequence[str], *, by_title: bool) -> tuple[str, int] | None:
         """Return class and number of a name behind a title or initials, if it is taken for one."""
-        entry = lists().entries.get(name)
+        entry = lists().entry(name)
         if len(name) < 2 or SURNAME not in self._kinds:
             return None
         if entry is not None and entry.kind in CLASSES["names"]:
             return (entry.kind, entry.number) if by_title or entry.level != BEHIND_TITLE else None
-        if not by_title or name in english.FUNCTION_WORDS:
-            return None
-        return SURNAME, entry.number if entry is not None else secret_of(name)
+        if by_title:
+            meant = name not in english.FUNCTION_WORDS
+        else:
+            meant = entry is None and self._is_unlisted(name, *token)
+        number = secret_of(name) if entry is None else entry.number
+        return (SURNAME, number) if meant else None
+
+    def _is_unlisted(self, name: str, token: str) -> bool:
+        """Tell whether no public list of words has a token that is written like a name."""
+        written = _ONE_CAPITAL.fullmatch(bare(POSSESSIVE.sub("", token)))
+        return (
+            written is not None
+            and written["rest"].islower()
+            and len(name) >= _SHORTEST_UNLISTED
+            and vocabulary.shipped().entry(name) is None
+            and self._lookup(token) is None
+        )
 
 
 def _title(tokens: Sequence[str], start: int) -> tuple[str, int]:
@@ -273,7 +335,7 @@ def _name_at(tokens: Sequence[str], place: int) -> tuple[str, bool]:
     """Return how a token with a capital is looked up, without an 's, and whether it has one."""
     if place >= len(tokens) or not tokens[place][0].isupper():
         return "", False
-    body = _POSSESSIVE.sub("", tokens[place])
+    body = POSSESSIVE.sub("", tokens[place])
     return spelled(body), body != tokens[place]
 
 

@@ -9,10 +9,12 @@ from typing import Any, Literal, TypedDict, cast, get_args
 
 from malaprop.privacy.errors import ParameterError, did_you_mean, is_computable
 from malaprop.privacy.guarantee import Guarantee
+from malaprop.text.entities import Labels, detector_name, detector_of
 from malaprop.text.kinds import DateOrder, Decimals
 from malaprop.text.kinds.grids import StepSizes
+from malaprop.text.markup import Markup
 from malaprop.text.people import CLASSES
-from malaprop.text.public import Markup, checked_markup, entries_of
+from malaprop.text.public import checked_markup, entries_of
 from malaprop.text.template import Punctuation
 from malaprop.text.word_map import MAP_VERSION
 
@@ -50,6 +52,8 @@ class TextOptions(TypedDict, total=False):
     decimals: Decimals
     repeat: Repeat
     redraw: str | Iterable[str]
+    detector: Any
+    entity_labels: Mapping[str, str | None]
     keep: str | Sequence[str]
     markup: Markup | None
     readable: bool | str
@@ -71,8 +75,12 @@ class Policy:
 
     `redraw` is `people`, or `names` or `places`: those that public lists have are drawn anew.
 
+    `detector` finds entities, which become stand-ins: a function, a pipeline of spaCy or an
+    analyzer of Presidio. `entity_labels` has the classes of labels that are not Presidio's or
+    spaCy's, or other classes for these: see `malaprop.text.entities`.
+
     `keep` and `markup` declare parts of texts public: a list of words and phrases, with or without
-    `"placeholders"`, or `"placeholders"` alone; and the tags of `html`.
+    `"placeholders"`, or `"placeholders"` alone; and the tags of `html`, or the signs of `markdown`.
 
     With `readable`, drawn words are smoothed by public bigrams: those that ship with `english`, or
     those in a folder that it names. That is post-processing, and changes no guarantee.
@@ -93,6 +101,8 @@ class Policy:
     decimals: Decimals = "point"
     repeat: Repeat = "fresh"
     redraw: str | Iterable[str] = ()
+    detector: Any = None
+    entity_labels: Mapping[str, str | None] = field(default_factory=Labels)
     keep: str | Sequence[str] = ()
     markup: Markup | None = None
     readable: bool | str = False
@@ -112,12 +122,11 @@ class Policy:
                 f"The `shift_dates` parameter must be True or False. Got {self.shift_dates!r}."
             )
         checked_markup(self.markup)
-        if not isinstance(self.readable, bool | str) or self.readable == "":
-            raise ParameterError(
-                "The `readable` parameter must be True, False, or the folder of a bigram model. "
-                f"Got {self.readable!r}."
-            )
+        _require_readable(self.readable)
         object.__setattr__(self, "redraw", _redrawn(self.redraw))
+        detector_of(self.detector)
+        if not isinstance(self.entity_labels, Labels):
+            object.__setattr__(self, "entity_labels", Labels(self.entity_labels))
         object.__setattr__(self, "keep", tuple(sorted(entries_of(self.keep))))
         if not isinstance(self.steps, StepSizes):  # hashable, and every step is checked
             object.__setattr__(self, "steps", StepSizes(self.steps))
@@ -159,7 +168,7 @@ class Policy:
         hidden = {*_OF_VALUES} if self.kinds == "words" else set()
         if not self.shift_dates:
             hidden.add("shift_dates")
-        for name in (*hidden, "redraw", "keep", "markup"):
+        for name in (*hidden, "redraw", "detector", "entity_labels", "keep", "markup"):
             del plain[name]
         if self.readable:
             plain["readable"] = True  # a folder's name is nobody's business
@@ -167,6 +176,10 @@ class Policy:
             del plain["readable"]
         if self.redraw:
             plain["redraw"] = list(self.redraw)
+        if self.detector is not None:
+            plain["detector"] = detector_name(self.detector)
+        if own := cast(Labels, self.entity_labels).chosen:
+            plain["entity_labels"] = dict(own)
         if len(self.keep) > _MOST_LISTED:  # how long the list is, and what tells it from others
             digest = sha256("\n".join(self.keep).encode("utf-8", "surrogatepass")).hexdigest()
             plain["keep"] = {"entries": len(self.keep), "sha256": digest}
@@ -199,6 +212,14 @@ def _require_epsilon(value: object) -> None:
         raise ParameterError(
             "The `kind_epsilon` parameter must be a number between 1e-30 and 1e+30, the ε of one "
             f"step. Got {value!r}."
+        )
+
+
+def _require_readable(value: object) -> None:
+    if not isinstance(value, bool | str) or value == "":
+        raise ParameterError(
+            "The `readable` parameter must be True, False, or the folder of a bigram model. "
+            f"Got {value!r}."
         )
 
 

@@ -1,15 +1,14 @@
 """What is declared public in a text: cut into segments to show, and segments to privatize."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from operator import index
-from typing import Literal, get_args
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, filterfalse, starmap
+from typing import cast, get_args
 from unicodedata import normalize
 
-import numpy as np
-
 from malaprop.privacy.errors import ParameterError
-from malaprop.text.markup import cut_html, escape_html
+from malaprop.text.entities import Entity, FoundEntity, cut_at_entities, found_spans
+from malaprop.text.markup import Markup, cut_html, cut_markdown, decoded, escape_html
 from malaprop.text.segments import Segment, cut_at, cut_placeholders
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
 
@@ -131,12 +130,14 @@ def _folded(token: str) -> str:
 
 # All that a user declares public about texts: markup, placeholders, and words to keep.
 
-Markup = Literal["html"]
-
 PLACEHOLDERS = "placeholders"
 """The value of `keep` that stands for the closed list of placeholders."""
 
-_SIGNS = re.compile(r"[<>&]")  # of tags and references
+_SIGNS: dict[Markup, re.Pattern[str]] = {
+    "html": re.compile(r"[<>&]"),  # of tags and references
+    "markdown": re.compile(r"[#<>*+\-`~\[\]]|[0-9][.)]"),
+}
+_CUTS = {"html": cut_html, "markdown": cut_markdown}
 
 
 def entries_of(keep: str | Iterable[str]) -> tuple[str, ...]:
@@ -174,9 +175,12 @@ def checked_markup(markup: Markup | None) -> Markup | None:
     """Return the language of markup, if there is one of that name."""
     if markup is not None and markup not in get_args(Markup):
         raise ParameterError(
-            "The `markup` parameter must be 'html' or None. Render Markdown to HTML first."
+            f"The `markup` parameter must be {', '.join(get_args(Markup))} or None. Got {markup!r}."
         )
     return markup
+
+
+Piece = Segment | FoundEntity
 
 
 class PublicPieces:
@@ -203,7 +207,7 @@ class PublicPieces:
         A text without such a string is one private segment, shown without escapes. This may say
         so too often.
         """
-        if self._markup is not None and _SIGNS.search(chunk):
+        if self._markup is not None and _SIGNS[self._markup].search(chunk):
             return True
         if self._placeholders and any(each.public for each in cut_placeholders(chunk)):
             return True
@@ -219,30 +223,88 @@ class PublicPieces:
         if self._markup is None:
             segments = [Segment(text, False)] if text else []
         else:
-            segments = cut_html(text, placeholders=self._placeholders)
+            segments = _CUTS[self._markup](text, placeholders=self._placeholders)
+        return cast(list[Segment], list(self._kept(segments)))
+
+    def cut_around(
+        self, text: str, entities: Sequence[Entity], split: Callable[[str], list[str]]
+    ) -> list[Piece]:
+        """Cut a text into segments and entities; `split` returns the tokens of a text.
+
+        Entities are cut first. What they cover is neither markup nor kept.
+        """
+        if self._markup is None:
+            return list(self._kept(cut_at_entities(text, entities, split(text))))
+        tokens = _with_references(text, split) if self._markup == "html" else split(text)
+        cut = cut_at_entities(text, entities, tokens)
+        marks = iter(_unused(text))
+        found = {next(marks): each for each in cut if isinstance(each, FoundEntity)}
+        marked = iter(found)
+        parts = [next(marked) if isinstance(each, FoundEntity) else each.text for each in cut]
+        segments = _CUTS[self._markup]("".join(parts), placeholders=self._placeholders)
+        return list(self._kept(_found_again(segments, found)))
+
+    def _kept(self, segments: Iterable[Piece]) -> Iterable[Piece]:
+        """Cut private segments further, into what is kept and the rest."""
         if self._placeholders:
-            segments = list(self._refined(segments, cut_placeholders, PLACEHOLDERS))
+            segments = self._refined(segments, cut_placeholders, PLACEHOLDERS)
         if self._words is not None:
-            segments = list(self._refined(segments, self._words.cut, "words"))
+            segments = self._refined(segments, self._words.cut, "words")
         return segments
 
     def _refined(
-        self, segments: Iterable[Segment], cut: Callable[[str], list[Segment]], origin: str
-    ) -> Iterator[Segment]:
-        """Cut private segments further. What is kept was text, so it is escaped like text."""
+        self, segments: Iterable[Piece], cut: Callable[[str], list[Segment]], origin: str
+    ) -> Iterator[Piece]:
+        # What is kept was text, so it is escaped like text.
         for segment in segments:
-            for part in [segment] if segment.public else cut(segment.text):
-                if part.public and part is not segment:
-                    yield Segment(self.escape(part.text), True, origin)
-                else:
-                    yield part
+            if not isinstance(segment, Segment) or segment.public:
+                yield segment
+                continue
+            for part in cut(segment.text):
+                yield Segment(self.escape(part.text), True, origin) if part.public else part
 
     def escape(self, text: str) -> str:
         """Escape private text for the markup that it stands in.
 
         Every character is escaped by itself, so parts of a text may be escaped one by one.
         """
-        return text if self._markup is None else escape_html(text)
+        return escape_html(text) if self._markup == "html" else text
+
+
+# Entities in markup: a sign that the text lacks stands for each while tags are cut.
+
+_PRIVATE_USE = ((0xE000, 0xF900), (0xF0000, 0x10FFFE))
+_REFERENCED = re.compile(r"(?<![\w'’&#])[\w'’]*+(?:&#?[0-9A-Za-z]{1,32}+;[\w'’]*+)++")
+
+
+def _unused(text: str) -> Iterator[str]:
+    """Yield characters that stand neither in a text nor among those that it refers to."""
+    used = {*text, *decoded(text)}
+    return filterfalse(
+        used.__contains__, map(chr, chain.from_iterable(starmap(range, _PRIVATE_USE)))
+    )
+
+
+def _found_again(segments: Iterable[Segment], found: Mapping[str, FoundEntity]) -> Iterator[Piece]:
+    """Yield segments, with entities in the place of the signs that stand for them."""
+    signs = re.compile(f"([{''.join(found)}])" if found else r"(?!)")
+    for segment in segments:
+        if segment.public:
+            yield segment
+            continue
+        for part in filter(None, signs.split(segment.text)):
+            yield found[part] if part in found else Segment(part, False)
+
+
+def _with_references(text: str, split: Callable[[str], list[str]]) -> list[str]:
+    """Return the tokens of HTML, with words that have references, such as caf&eacute;, whole."""
+    tokens: list[str] = []
+    end = 0
+    for match in _REFERENCED.finditer(text):
+        if len(tokenize(decoded(match[0]))) == 1:
+            tokens += [*split(text[end : match.start()]), match[0]]
+            end = match.end()
+    return [*tokens, *split(text[end:])]
 
 
 # Spans: the user says which parts of a text are private, and everything else is public.
@@ -251,43 +313,18 @@ Span = tuple[int, int]
 """The places where a span starts and ends: `text[start:end]`."""
 
 
-def cut_spans(text: str, spans: Iterable[Span]) -> list[Segment]:
+def cut_spans(text: str, spans: Iterable[object]) -> list[Segment]:
     """Cut a text at the spans to protect: they are private, the rest is public.
 
-    A span is a pair of places, `text[start:end]`. Spans may come in any order, and may touch, but
-    not overlap. Each stays a segment of its own.
+    A span is a pair of places, `text[start:end]`, or anything that `entities` takes: its label does
+    not count. Spans may come in any order. Those that overlap are one. Those that touch stay
+    segments of their own.
 
     >>> [each.text for each in cut_spans("Ann has flu", [(8, 11), (0, 3)]) if not each.public]
     ['Ann', 'flu']
     """
+    places = found_spans(spans, len(text), name="spans")
     return [
-        Segment(text, not private, "" if private else "spans")
-        for text, private, _ in cut_at(text, _checked(spans, len(text)))
+        Segment(piece, not private, "" if private else "spans")
+        for piece, private, _ in cut_at(text, places)
     ]
-
-
-def _checked(spans: Iterable[Span], length: int) -> list[Span]:
-    try:
-        ordered = sorted((_place(start), _place(after)) for start, after in spans)
-    except (TypeError, ValueError):
-        raise ParameterError(
-            "The `spans` parameter must hold pairs of whole numbers, (start, end)."
-        ) from None
-    end = 0
-    for start, after in ordered:
-        if not 0 <= start < after <= length:
-            raise ParameterError(
-                "A span must be a pair (start, end) with 0 <= start < end <= the length of the "
-                f"text, {length}. Got ({start}, {after})."
-            )
-        if start < end:
-            raise ParameterError(f"Spans must not overlap. Two of them share place {start}.")
-        end = after
-    return ordered
-
-
-def _place(number: object) -> int:
-    """Return a whole number; refuse True and False, which are 1 and 0 to Python."""
-    if isinstance(number, bool | np.bool_):
-        raise TypeError("a place is a number")
-    return index(number)  # type: ignore[arg-type]  # it raises a TypeError for what is no number

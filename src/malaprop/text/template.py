@@ -72,6 +72,7 @@ def mark_of(segment: Segment) -> str:
     """
     if segment.origin != "markup":
         return PUBLIC_MARK
+    # Signs of Markdown are followed by white space, and stand at the start of a line.
     return TAG_MARK if segment.text.strip("</>") in INLINE else BLOCK_MARK
 
 
@@ -275,6 +276,10 @@ class Writer:
 
     def fill(self, template: Template, words: list[str]) -> str:
         """Return the text of a template with these words and written values in its slots."""
+        return "".join(self.parts(template, words))
+
+    def parts(self, template: Template, words: list[str]) -> list[str]:
+        """Return the parts of that text: gaps and slots in turns, a gap first and last."""
         if self._articles and not english.ARTICLES.isdisjoint(words):
             words = self._with_articles(template, words)
         forms = self._forms
@@ -290,7 +295,7 @@ class Writer:
         shown = [""] * (2 * len(words) + 1)
         shown[::2] = template.gaps
         shown[1::2] = self._escaped(written)
-        return "".join(shown)
+        return shown
 
     def write(
         self,

@@ -11,15 +11,17 @@ word that no public list has | with `kinds="typed"`: drawn as what it is | drawn
 | punctuation, whitespace | shown | shown |
 | invisible characters | removed | removed |
 | what `keep` or `markup` declares public | shown | shown |
+| what a detector found | drawn anew, or masked if its label is undeclared | drawn |
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property, partial
 from typing import NamedTuple
 from unicodedata import category
 
+from malaprop.text import entities
 from malaprop.text.kinds import KINDS, Form, Read, grammar
 from malaprop.text.kinds.identifiers import is_word, read_name
 from malaprop.text.people import START, TAGS_OF_PEOPLE, People, Person
@@ -69,6 +71,7 @@ DRAWN_TAGS = tuple(
             *(IN_LEXICON, *_TAGS_OF_MAPPED.values(), *_TAGS_OF_VALUES),
             *(tag for kind in KINDS.values() for tag in kind.tags),
             *TAGS_OF_PEOPLE,
+            entities.TAG,
         )
     )
 )
@@ -104,7 +107,7 @@ class BoundPolicy:
         self.pieces = PublicPieces(policy.keep, policy.markup) if declared else None
         cut = partial(grammar.cut_values, decimals=policy.decimals)
         self.cut = cut if self.typed else tokenize
-        self.people = People(policy.redraw) if policy.redraw else None
+        self.people = People(policy.redraw, self.words.lookup) if policy.redraw else None
         # Recent treatments, and the ones before: words that keep occurring stay remembered.
         self._memo: dict[str, Treatment] = {}
         self._older: dict[str, Treatment] = {}
@@ -129,6 +132,32 @@ class BoundPolicy:
             else next(others)
             for each in found
         ], gap
+
+    def treat_pieces(self, text: str, gap: str) -> tuple[list[tuple[str, Treatment]], str]:
+        """Return what `treat_text` does, each treatment behind the piece of text that it is for."""
+        treatments, after = self.treat_text(text, gap)
+        pieces = self.split(text)
+        if self.people is not None:
+            pieces = self.people.joined(pieces, self.cut(text), gap)
+        return list(zip(pieces, treatments, strict=True)), after
+
+    def split(self, text: str) -> list[str]:
+        """Return the tokens of a text exactly as they stand there."""
+        decimals = self.policy.decimals
+        return grammar.split_values(text, decimals) if self.typed else tokenize(text)
+
+    def treat_entity(
+        self, entity: entities.FoundEntity, first: frozenset[int]
+    ) -> Iterator[Treatment]:
+        """Yield the treatments of what stands for an entity; `first` is as for `slots_of`."""
+        if entity.kind is None:
+            shown = entities.UNDECLARED + "'s" * entity.possessive
+            yield Treatment(_NO_WORD, "masked", shown, mark(shown))
+            return
+        for number, (form, key) in enumerate(entities.slots_of(entity, first)):
+            if number:
+                yield Treatment(_NO_WORD, "spaces", " ", mark(" "))
+            yield Treatment(key, entities.TAG, form, VALUE_MARK)
 
     def treat_all(self, tokens: Iterable[str]) -> list[Treatment]:
         tokens = list(tokens)

@@ -13,6 +13,11 @@ from malaprop.privacy.errors import ParameterError
     [
         ("a.txt", "txt"),
         ("a.text", "txt"),
+        ("server.LOG", "txt"),
+        ("a.json", "json"),
+        ("a.htm", "html"),
+        ("README.md", "markdown"),
+        ("a.json.gz", "json"),
         ("a.csv", "csv"),
         ("A.CSV", "csv"),
         ("a.tsv", "tsv"),
@@ -41,12 +46,14 @@ def test_other_names_ask_for_the_format(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "remedy"),
     [
-        ("a.json", ".jsonl"),
-        ("a.json.gz", ".jsonl"),
         ("a.txt.bz2", "bzcat"),
-        ("a.gz", r"\(csv, tsv, jsonl, txt\)"),
-        ("a.docx", ".txt"),
-        ("a.xlsx", ".csv"),
+        ("a.gz", r"\(csv, tsv, .*txt\)"),
+        ("a.DOCX", "pandoc FILE -t markdown"),
+        ("a.doc", "soffice --headless --convert-to txt"),
+        ("a.pdf", "pdftotext"),
+        ("a.xlsx", "save each sheet as .csv"),
+        ("a.msg", r"\.eml"),
+        ("a.pst", r"\.mbox.*readpst"),
     ],
 )
 def test_names_that_people_have_get_a_remedy(name: str, remedy: str) -> None:

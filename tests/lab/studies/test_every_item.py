@@ -36,7 +36,7 @@ def test_an_item_runs_in_a_tiny_setting(study: str, item: str, tiny: Lexicon, ce
     if item != "table1" or study != "nadp":  # its words are not in the tiny lexicon
         assert any(line.ours is not None for line in lines)
         assert not any(line.command for line in lines)
-    assert item[-1] in render(study_page(lines, brief=True))
+    assert item[-1] in render(study_page(lines, form="brief"))
 
 
 @pytest.mark.parametrize("study", OURS)
@@ -63,7 +63,7 @@ def test_every_item_does_without_any_data(name: str, quick: bool, cells: Cells) 
     assert {line.item for line in lines} == {item.name for item in study.items}
     assert {(line.ours, line.command) for line in lines} == {(None, "malaprop data get planted")}
     assert {each.holds for line in lines for each in line.claims} == {None}
-    assert "malaprop data get planted" in render(study_page(lines, brief=True))
+    assert "malaprop data get planted" in render(study_page(lines, form="brief"))
 
 
 def test_the_quick_runs_have_most_of_the_papers_values(tiny: Lexicon, cells: Cells) -> None:

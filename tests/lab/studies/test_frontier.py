@@ -2,14 +2,16 @@
 
 import json
 import math
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.lab.studies.planted_sets import planted
+from tests.lab.tiny_minilm import tiny_minilm
 
-from malaprop import Lexicon, seeded_rng
+from malaprop import TEM, Lexicon, ParameterError, seeded_rng
 from malaprop.cli.main import run
 from malaprop.lab import studies
 from malaprop.lab.datasets import LabelledTexts
@@ -24,7 +26,8 @@ from malaprop.lab.studies.frontier.curves import (
     verdicts,
 )
 from malaprop.lab.studies.frontier.frontier_page import TEXTS, frontier_page
-from malaprop.lab.studies.reproduction import Run
+from malaprop.lab.studies.frontier.own import epsilons_at, placed
+from malaprop.lab.studies.reproduction import Cells, Run
 from malaprop.lab.studies.study import Line, written
 from malaprop.measure.adversaries.public_model import train_model
 from malaprop.mechanisms import registry
@@ -33,6 +36,11 @@ from malaprop.report import page as pages
 
 (ITEM,) = studies.study_named("frontier").items
 FLOOR_NAMES = (*FLOORS, MAJORITY)
+MR = (
+    *("kept", "success_alone", "success_context", "similarity", "similarity_smoothed"),
+    *("kept_content", "success_alone_content", "success_context_content"),
+    *("sentences", "sentences_smoothed"),
+)
 
 
 def epsilons(quick: bool) -> dict[str, list[float]]:
@@ -45,13 +53,14 @@ def epsilons(quick: bool) -> dict[str, list[float]]:
 
 
 @pytest.fixture
-def tiny_run(tiny: Lexicon) -> Run:
+def tiny_run(tiny: Lexicon, tmp_path: Path) -> Run:
     sets: dict[str, Any] = dict(planted(tiny.words))
     texts = sets["mr"].texts
     authors = tuple(f"a{i % 8}" for i in range(80))
     sets["sotu"] = LabelledTexts(name="sotu", texts=texts, labels=authors)
     public = [" ".join(text.split()[::-1]) for text in texts]
     sets["bigrams"] = train_model(public, tiny)
+    sets["minilm"] = tiny_minilm(tmp_path, tiny.words)
     return Run(quick=True, lexicons={"english": tiny}, sets=sets)
 
 
@@ -63,7 +72,9 @@ def test_a_mechanism_is_measured(name: str, tiny_run: Run) -> None:
     figures = {one.measure: one.value for one in frontier(tiny_run, setting, seeded_rng(1))}
     assert set(figures) <= set(ITEM.measures)
     if name not in FLOOR_NAMES:
-        assert figures["success_context"] >= figures["kept"]  # type: ignore[operator]
+        for side in ("", "_content"):
+            assert figures[f"success_context{side}"] >= figures[f"kept{side}"]  # type: ignore[operator]
+        assert figures["sts_smoothed"] is not None
         assert str(figures["guarantee"]).startswith("metric-dp")
         assert ("euclidean_epsilon" in figures) == (name != "balanced")
         assert figures["kept_of_lexicon_max"] >= figures["kept_of_lexicon_p95"]  # type: ignore[operator]
@@ -105,7 +116,7 @@ def test_it_is_run_by_its_own_command() -> None:
 
 
 @pytest.mark.parametrize("name", ["laplace", *FLOOR_NAMES])
-@pytest.mark.parametrize("gone", ["mr", "men", "stsb", "sotu"])
+@pytest.mark.parametrize("gone", ["mr", "men", "minilm", "stsb", "sotu"])
 def test_without_one_data_set_the_other_figures_are_there(
     name: str, gone: str, tiny_run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,9 +131,10 @@ def test_without_one_data_set_the_other_figures_are_there(
     lacking = {one.measure for one in figures if one.value is None}
     assert {one.missing for one in figures if one.value is None} <= {gone}
     assert lacking == {
-        "mr": {"kept", "success_alone", "success_context", "similarity", "accuracy"},
+        "mr": {*MR, "accuracy"},
         "men": {"word_similarity"},
-        "stsb": {"sts"},
+        "minilm": {"sentences", "sentences_smoothed"},
+        "stsb": {"sts", "sts_smoothed"},
         "sotu": {measure for measure in whole if measure.startswith("attribution")},
     }[gone] & (whole if name == "laplace" else whole - {"kept"})
 
@@ -318,9 +330,28 @@ def test_the_command_reads_lines(tmp_path: Path, capsys: pytest.CaptureFixture[s
     source.write_text(written(LINES))
     assert run(["bench", "frontier", "--from", str(source), "--json", "-"]) == 0
     assert json.loads(capsys.readouterr().out.splitlines()[0])["study"] == "frontier"
+    assert run(["bench", "frontier", "--from", str(source), "--quick", "-m", "tem"]) == 2
+    assert "leave out --quick, or --from" in " ".join(capsys.readouterr().err.split())
     source.write_text("")
     assert run(["bench", "frontier", "--from", str(source)]) != 0
     assert "no results of the frontier" in capsys.readouterr().err
+
+
+def test_smoothed_texts_are_shown_at_an_equal_share_of_content_words_first(tmp_path: Path) -> None:
+    read = {"similarity_smoothed": 0.6, "sentences": 0.4, "sentences_smoothed": 0.5}
+    lines = [*LINES]
+    for epsilon, of_content in ((1.0, 0.3), (4.0, 0.5)):
+        shares = {f"success_{name}_content": of_content for name in ("alone", "context")}
+        lines += lines_of("balanced", epsilon, **read, **shares)
+    (page,) = (each for each in page_files(lines, tmp_path / "p.md").values() if "#" in each[:1])
+    section = page[page.index("## Readable text") : page.index("## Where")]
+    content, words = section.split("all words recovered |")
+    assert re.search(
+        r"\| 40% \| balanced \| 2 \| 0.50 ± 0.0. \| 0.60 ± .* \| 0.50 ± 0.01 \|", content
+    )
+    assert "| 40% | balanced | 2 |" in words
+    assert "context restores function words" in words
+    assert "Readable text" not in page_files(LINES, tmp_path / "q.md").popitem()[1]
 
 
 def test_without_data_nothing_is_recommended(tmp_path: Path) -> None:
@@ -345,3 +376,27 @@ def test_without_one_data_set_the_rest_is_shown_and_what_is_left_out_is_named(
     for shown in (readable(some), page.replace("`", "")):
         assert "run malaprop data fetch sotu. Left out: attribution adaptive." in shown
         assert "Take balanced" in shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mine(TEM):
+    """A mechanism of one's own: TEM by another name."""
+
+
+def test_ones_own_mechanism_is_placed_beside_the_others(tiny_run: Run, tmp_path: Path) -> None:
+    lines = placed(Mine(epsilon=1.0, exponent="half"), tiny_run, cells=Cells(tmp_path))
+    title = "Mine, exponent=half"
+    found = {line.setting["epsilon"] for line in lines}
+    assert {line.setting["mechanism"] for line in lines} == {title}
+    assert len(found) >= 2
+    (curve,) = curves(lines)
+    assert curve.at(0.4) is not None
+    again = placed(Mine(epsilon=1.0, exponent="half"), tiny_run, cells=Cells(tmp_path))
+    assert written(again) == written(lines)
+
+
+def test_its_epsilons_are_where_attacks_recover_the_levels() -> None:
+    found = epsilons_at(lambda epsilon: epsilon**2 / (100.0 + epsilon**2), (0.2, 0.5, 0.7), "it")
+    assert found == pytest.approx([5.0, 10.0, 15.3], rel=0.02)
+    with pytest.raises(ParameterError, match=r"it cannot be placed: .* attacks recover 60% to 60%"):
+        epsilons_at(lambda epsilon: 0.6, (0.2, 0.7), "it")

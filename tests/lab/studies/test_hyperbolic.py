@@ -24,7 +24,7 @@ from malaprop.lab.studies.hyperbolic.texts import (
     WordIds,
     rare_transitions,
 )
-from malaprop.lab.studies.hyperbolic.words import Curve, density
+from malaprop.lab.studies.hyperbolic.words import Curve, density, fig4, table1
 from malaprop.lab.studies.reproduction import ENCODERS, Cells, Run, run_study
 from malaprop.lab.studies.study import Line
 from malaprop.lexicon.bigrams import BigramModel, words_digest
@@ -60,6 +60,34 @@ def test_the_density_has_mass_1_on_a_line_only() -> None:
     for epsilon in (0.5, 1.0, 8.0):
         assert np.trapezoid(density(x, epsilon), x) == pytest.approx(1.0, abs=1e-4)
     assert density(0.0, 1.0) > density(0.5, 1.0)
+
+
+def test_a_slot_becomes_what_comes_out_most_often(ball: Lexicon) -> None:
+    run = Run(lexicons={HIERARCHY: ball})
+    setting = {"word": ball.words[0], "mechanism": "tem", "epsilon": 1000.0}
+    (found,) = table1(run, setting, seeded_rng(1))
+    assert str(found.value).split(", ")[0] == ball.words[0]  # hardly any noise
+    (noisy,) = table1(run, {**setting, "epsilon": 0.1}, seeded_rng(1))
+    assert len(set(str(noisy.value).split(", "))) == 3
+    assert set(str(noisy.value).split(", ")) <= set(ball.words)
+
+
+def test_words_lie_where_their_vectors_do() -> None:
+    names = ["animal", "dog", "cat", "city", "paris"]
+    vectors = [[0.1, 0.0, 0.0], [0.5, 0.1, 0.0], [0.6, 0.0, 0.1], [0.0, 0.2, 0.0], [0.0, 0.15, 0.0]]
+    run = Run(lexicons={HIERARCHY: Lexicon(names, vectors, "poincare")})
+    setting = {"control": "words at the edge"}  # where they are
+    lines = {
+        (each.measure, each.setting["word"]): each for each in fig4(run, setting, seeded_rng(1))
+    }
+    assert lines["radius", "dog"].value == pytest.approx(np.sqrt(0.26))
+    assert lines["beyond", "dog"].value == pytest.approx(np.sqrt(0.26) - 0.1)
+    assert float(lines["beyond", "paris"].value or 0) < 0.0  # which would contradict the paper
+    assert ("beyond", "animal") not in lines
+    angle = {
+        word: line.setting["angle"] for (_, word), line in lines.items() if "angle" in line.setting
+    }
+    assert abs(angle["dog"] - angle["cat"]) < abs(angle["dog"] - angle["paris"])
 
 
 def test_words_are_drawn_in_along_their_rays(ball: Lexicon) -> None:
@@ -177,4 +205,5 @@ def test_every_item_runs(
         assert len(encoded) == 16  # 14 scores, two of them as two correlations
     if item in ("fig5", "table4", "table6"):
         assert any(line.paper is not None and line.ours is not None for line in lines)
-    assert any(line.claims for line in lines)
+    if item not in ("table1", "fig4"):  # an example, and words that `ball` has not
+        assert any(line.claims for line in lines)

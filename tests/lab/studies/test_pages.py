@@ -1,30 +1,36 @@
 """Pages are made from lines alone."""
 
+import csv
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from malaprop.cli.main import run
-from malaprop.lab.studies.study import Line, Verdict, written
-from malaprop.lab.studies.study_page import LONG, cell, plots, study_page
+from malaprop.lab import studies
+from malaprop.lab.studies.study import Line, Verdict, read_results, tidy, written
+from malaprop.lab.studies.study_page import LONG, _bar, cell, plots, study_page
+from malaprop.privacy.errors import DataError
 from malaprop.report import page as pages
 from malaprop.report import plots as report_plots
-from malaprop.report.page import Table
+from malaprop.report.page import Bullets, Plot, Table
+from malaprop.report.plots import drawn
 
 
 def page_files(lines: list[Line], path: Path) -> dict[Path, str]:
-    files = pages.page_files(study_page(lines), path)
+    files = pages.page_files(study_page(lines, form="full"), path)
     return {name: content.decode() for name, content in files.items()}
 
 
 def readable(lines: list[Line]) -> str:
     """Return what a terminal shows, in one line."""
-    return " ".join(pages.render(study_page(lines, brief=True)).split())
+    return " ".join(pages.render(study_page(lines, form="brief")).split())
 
 
 def summaries(lines: list[Line]) -> list[list[tuple[object, ...]]]:
     """Return the rows of the tables of claims: the paper's, and ours."""
-    tables = (piece for piece in study_page(lines).sections[0].pieces if isinstance(piece, Table))
+    pieces = study_page(lines, form="full").sections[0].pieces
+    tables = (piece for piece in pieces if isinstance(piece, Table))
     return [[row[1:] for row in table.rows] for table in tables]
 
 
@@ -189,9 +195,9 @@ def test_a_page_without_matplotlib_is_refused_before_any_work(
 
 
 def test_a_page_says_what_is_of_a_quick_run() -> None:
-    quick = study_page([line(quick=True)]).sections[0].pieces[0]
+    quick = study_page([line(quick=True)], form="full").sections[0].pieces[0]
     assert "--quick" in str(quick)
-    mixed = study_page([line(), line(item="fig2", quick=True)]).sections[0].pieces[0]
+    mixed = study_page([line(), line(item="fig2", quick=True)], form="full").sections[0].pieces[0]
     assert "--quick" not in str(mixed)
     assert "Of the quick run: Figure 2." in str(mixed)
 
@@ -200,10 +206,150 @@ def test_a_logarithmic_axis_names_the_values_that_were_measured() -> None:
     pytest.importorskip("matplotlib")
     spec = {"x": "epsilon", "y": "kept", "series": ["mechanism"], "scale": "log"}
     lines = [
-        line(measure="kept", setting={"mechanism": "tem", "epsilon": value})
+        line(measure="kept", paper=None, setting={"mechanism": "tem", "epsilon": value})
         for value in (0.125, 0.5, 8)
     ]
-    ((_, draw),) = plots(spec, lines)
-    svg = draw()
+    ((_, paint),) = plots(spec, lines)
+    svg = drawn(paint)
     assert all(f">{value}<" in svg for value in ("0.125", "0.5", "8"))
     assert ">0.12<" not in svg
+
+
+def test_a_row_for_each_figure_with_a_column_for_each_setting() -> None:
+    lines = [*LINES, line(claims=(Verdict(claim="a", holds=True), Verdict(claim="b", holds=False)))]
+    rows = list(csv.DictReader(StringIO(tidy(lines))))
+    assert [row["tau"] for row in rows] == ["0.1", "0.5", "0.1", "0.1"]
+    assert [row["ours"] for row in rows] == ["0.25", "0.5", "", "0.25"]
+    assert rows[0].keys() >= {"study", "item", "measure", "paper", "holds"}
+    assert [row["holds"] for row in rows] == ["False", "", "", "False"]
+
+
+def test_pandas_pivots_figures_beside_texts() -> None:
+    pandas = pytest.importorskip("pandas")
+    lines = [
+        *(line(setting={"tau": tau, "epsilon": e}, ours=tau * e) for tau in (1, 2) for e in (3, 4)),
+        line(measure="neighbours", ours="dogs, cats", paper="hounds", setting={"tau": 1}),
+    ]
+    table = pandas.read_csv(StringIO(tidy(lines)))
+    found = table[table.measure != "neighbours"].pivot(
+        index="tau", columns="epsilon", values="ours"
+    )
+    assert found.to_numpy().tolist() == [[3, 4], [6, 8]]
+    (texts,) = table[table.measure == "neighbours"][["ours_text", "paper_text"]].to_numpy().tolist()
+    assert texts == ["dogs, cats", "hounds"]
+
+
+def test_a_lexicon_of_ones_own_is_named_first_and_in_each_row() -> None:
+    own = {"malaprop": "0", "lexicon mine": "9 words in 3 dimensions"}
+    page = pages.render(study_page([line(versions=own)]), "markdown")
+    assert "lexicon mine: 9 words in 3 dimensions" in page.split("## What")[0]
+    (row,) = csv.DictReader(StringIO(tidy([line(versions=own)])))
+    assert row["given"] == "lexicon mine: 9 words in 3 dimensions"
+    assert "of the user's own" not in pages.render(study_page([line()]), "markdown")
+    assert "given" not in tidy([line()])
+
+
+def test_tables_are_written_for_latex() -> None:
+    shown = pages.render(study_page([line(setting={"task": "50 % & more_"})]), "latex")
+    assert r"0.250 $\pm$ 0.010 (0.105) \\" in shown
+    assert shown.count(r"\toprule") == shown.count(r"\end{tabular}") == 2
+    full = pages.render(
+        study_page([line(setting={"task": name}) for name in ("50 % & more_", "b")]), "latex"
+    )
+    assert r"50 \% \& more\_" in full
+
+
+def test_results_are_read_again_as_they_were_packed(tmp_path: Path) -> None:
+    packed, table, tex = (tmp_path / name for name in ("r.jsonl.gz", "r.csv", "r.tex"))
+    plain = tmp_path / "r.jsonl"
+    plain.write_text(written([line(study="tem", item="theorem3", claims=())]))
+    args = ["--json", str(packed), "--csv", str(table), "--latex", str(tex)]
+    assert run(["reproduce", "tem", "--from", str(plain), *args]) == 0
+    assert read_results(packed) == studies.judged_again(read_results(plain))
+    assert table.read_text().startswith("study,item,measure,ours")
+    assert r"\begin{tabular}" in tex.read_text()
+    packed.write_bytes(packed.read_bytes()[:-9])
+    with pytest.raises(DataError, match="cannot be read"):
+        read_results(packed)
+
+
+def test_a_short_page_has_what_the_paper_printed_in_its_own_words() -> None:
+    pytest.importorskip("matplotlib")
+    lines = [
+        line(
+            study="tem",
+            item="fig1a",
+            measure="accuracy",
+            setting={"mechanism": name, "epsilon": at, "noise": "each place", **more},
+            paper=None,
+        )
+        for name, more in (
+            ("tem", {"exponent": "half"}),
+            ("laplace", {}),
+            ("tem", {"exponent": "audited"}),
+        )
+        for at in (1, 2)
+    ]
+    (item,) = (part for part in study_page(lines).sections if part.anchor == "fig1a")
+    (table,) = (piece for piece in item.pieces if isinstance(piece, Table))
+    assert [row[0] for row in table.rows] == ["TEM", "Madlib"]
+    (plot,) = (piece for piece in item.pieces if isinstance(piece, Plot))
+    assert ">Madlib<" in plot.draw()
+
+
+def test_plots_are_written_as_svg_and_pdf_with_their_style(tmp_path: Path) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    settings = [{"mechanism": "tem", "exponent": "half", "noise": "each place", "epsilon": 1}]
+    settings += [{**settings[0], "epsilon": 2}]
+    lines = [line(study="tem", item="fig1a", measure="accuracy", setting=one) for one in settings]
+    source, folder = tmp_path / "r.jsonl", tmp_path / "plots"
+    source.write_text(written(lines))
+    args = ["reproduce", "tem", "--from", str(source), "--plots", str(folder)]
+    assert run(args) == 0
+    assert {path.name for path in folder.iterdir()} == {
+        *("fig1a-1.svg", "fig1a-1.pdf", "malaprop.mplstyle")
+    }
+    assert (folder / "fig1a-1.pdf").read_bytes().startswith(b"%PDF")
+    assert "<svg" in (folder / "fig1a-1.svg").read_text("utf-8")
+    style = matplotlib.rc_params_from_file(folder / "malaprop.mplstyle", False, False)
+    assert style["grid.color"] == "#dddddd"
+    assert style["figure.figsize"] == [5.2, 3.2]
+    assert run(args) == 2  # nothing in a folder is replaced
+
+
+def test_bars_are_what_the_papers_are() -> None:
+    three = line(ours=1.0, error=0.1, freedom=4.0)
+    assert _bar(three, "error") == pytest.approx(0.1)
+    assert _bar(three, "interval") == pytest.approx(0.2776, abs=1e-3)  # Student's law
+    texts = {name: str(study_page([line(study=name)])) for name in ("nadp", "tem", "privemb")}
+    assert "Bars in plots are one standard error, as in the paper." in texts["nadp"]
+    assert "Bars in plots are 95 % intervals, as in the paper." in texts["tem"]
+    assert "Bars in plots are 95 % intervals." in texts["privemb"]
+
+
+def test_a_mean_stands_with_the_deviation_that_the_paper_prints() -> None:
+    setting = {"lambda": 0.5, "epsilon": 5, "mechanism": "mahalanobis"}
+    common = {"study": "mahalanobis", "item": "table3", "setting": setting, "error": 0.5}
+    lines = [
+        line(**common, measure="kept", ours=2.0, paper=10.2),
+        line(**{**common, "error": None}, measure="kept_sd", ours=1.5, paper=5.57),
+        line(**{**common, "setting": {**setting, "lambda": 1.0}}, measure="kept", ours=1.0),
+        line(**{**common, "setting": {**setting, "lambda": 1.0}}, measure="kept_sd", ours=0.5),
+    ]
+    (item,) = (part for part in study_page(lines).sections if part.anchor == "table3")
+    (table,) = (piece for piece in item.pieces if isinstance(piece, Table))
+    assert table.head == ("λ", "ε = 5")
+    assert table.rows[0] == ("0.5", "2.0 ± 1.5 (10.2 ± 5.6)")
+
+
+def test_what_was_not_measured_is_one_line_for_all_items() -> None:
+    lines = [
+        line(study="mahalanobis", item=item, ours=None, command="malaprop get  (by hand)")
+        for item in ("table1", "table2")
+    ]
+    lines.append(line(study="mahalanobis", item="table3", measure="kept"))
+    page = study_page(lines)
+    (missing,) = (part for part in page.sections if part.title == "Not measured")
+    (bullets,) = missing.pieces
+    assert bullets == Bullets(("Table 1, Table 2: run `malaprop get` (by hand).",))
+    assert "table1" not in {part.anchor for part in page.sections if part.pieces}

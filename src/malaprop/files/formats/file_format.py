@@ -7,7 +7,7 @@ library, on the command line and in the tests.
 import codecs
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import (
     Final,
     Generic,
     Literal,
+    NamedTuple,
     Self,
     TypeVar,
     cast,
@@ -50,6 +51,27 @@ BATCH_RULES: Final = (BATCH_CHARACTERS, BATCH_RECORDS, _PARTS, SMALLEST_BATCH)
 
 Pair = tuple[str, str]
 """A text and its label; an absent one is empty."""
+
+
+class Owners(NamedTuple):
+    """Which row of a batch each text belongs to, and what each row is labelled with."""
+
+    rows: Sequence[int]
+    """Of each text."""
+    numbers: Sequence[int]
+    """How many records of the batch there are up to each row;"""
+    labels: Sequence[str]
+    """and what stands in its column of labels; empty if nothing does."""
+
+
+def owners_of(batch: Any) -> Owners:
+    """Return the owners of a batch's texts; without rows in it, each text is one by itself."""
+    if hasattr(batch, "owners"):
+        owners: Owners = batch.owners()
+        return owners
+    count = len(batch.texts)
+    return Owners(range(count), [batch.records] * count, [""] * count)
+
 
 _registry: "dict[str, type[AnyReader]]" = {}
 registry: "Mapping[str, type[AnyReader]]" = MappingProxyType(_registry)
@@ -127,13 +149,13 @@ class Layout:
 
     - `format`: one of `FORMATS`;
     - `columns`: the names of the columns to privatize; `txt` has none, all others need one; of
-      `jsonl` also routes such as `msg.text` or `turns[].text`;
+      `json` and `jsonl` also routes such as `msg.text` or `turns[].text`;
     - `encoding`: of the text formats, for reading and for writing;
     - `document`: for `txt`, whether each line is a document or the whole file is one;
     - `delimiter`: of `csv` and `tsv`; None is a comma for the one and a tab for the other;
     - `on_error`: what happens at a record that cannot be processed: `fail` stops everything; `skip`
       leaves the record out; `mask` replaces its texts by `[masked]`;
-    - `label`: a column that is read beside the texts, by `Reader.pairs`.
+    - `label`: a column that is read beside the texts, by `Reader.pairs` and `owners` of a batch.
 
     >>> import io
     >>> source = io.BytesIO(b"id,note\\n007,abc\\n")
@@ -257,6 +279,10 @@ class Reader(ABC, Generic[_BatchT]):
     """Whether such files may be packed as a whole (`.gz`, `.zst`)."""
     seeks: ClassVar[bool] = False
     """Whether the source must be seekable: it is not read from start to end."""
+    public: ClassVar[tuple[str, ...]] = ()
+    """What such a file shows of a text, because it is of that format."""
+    drops: ClassVar[bool] = False
+    """Whether a batch can be written without some of its rows: it has `owners` and `without`."""
     spark: ClassVar[Literal["", "table", "lines", "files"]] = ""
     """What Spark may give a task of it: rows of a table, any lines, or whole files alone."""
 
@@ -293,6 +319,11 @@ class Reader(ABC, Generic[_BatchT]):
         """The columns read so far that were not asked for."""
         others = (name for name in self.columns if name not in self.layout.columns)
         return tuple(dict.fromkeys(others))
+
+    @property
+    def left_out(self) -> tuple[tuple[str, int], ...]:
+        """What the format drops of the records read so far, such as attachments, and how many."""
+        return ()
 
     @abstractmethod
     def batches(self) -> Generator[_BatchT, None, None]:
@@ -334,6 +365,29 @@ def batch_characters(size: int | None) -> int:
     return min(max(size // _PARTS, SMALLEST_BATCH), BATCH_CHARACTERS)
 
 
+def without_refused(
+    batch: Any,
+    private: Sequence[str | None],
+    refused: Mapping[int, str],
+    faults: Faults,
+    before: int = 0,
+) -> tuple[Any, list[str | None]]:
+    """Return a batch and its texts without the rows that were refused, or with them masked.
+
+    Counts them as faults; `before` is how many records come before the batch.
+    """
+    owners = owners_of(batch)
+    for row, reason in refused.items():
+        faults.meet(before + owners.numbers[row], RecordError(reason))
+    pairs = list(zip(private, owners.rows, strict=True))
+    if faults.on_error == "mask":
+        return batch, [PLACEHOLDER if row in refused else text for text, row in pairs]
+    return batch.without(refused.keys()), [text for text, row in pairs if row not in refused]
+
+
+_NONE_REFUSED: Final[Mapping[int, str]] = MappingProxyType({})
+
+
 class FileCopy:
     """A reader and its writer: a copy in the making; what reads may run ahead of what writes.
 
@@ -343,7 +397,7 @@ class FileCopy:
     ...     for batch in copy.batches():
     ...         copy.write(batch, [text.upper() for text in batch.texts])
     ...     copy.finish()
-    FileCounts(records=1, cells=1, missing=0, other_columns=('id',), faulty=0)
+    FileCounts(records=1, cells=1, missing=0, other_columns=('id',), faulty=0, left_out=())
     >>> target.getvalue()
     b'id,note\\n007,ABC\\n'
 
@@ -373,10 +427,13 @@ class FileCopy:
                 self.batches_read += 1
                 yield batch
 
-    def write(self, batch: Any, private: list[str]) -> None:
+    def write(
+        self, batch: Any, private: Sequence[str | None], refused: Mapping[int, str] = _NONE_REFUSED
+    ) -> None:
         """Write a batch with these texts: as many as it has.
 
-        A missing one would leave a true text in its place, or shift all that follow.
+        A missing one would leave a true text in its place, or shift all that follow. None is the
+        text of a row that was refused: `refused` says why, row by row.
         """
         expected = len(batch.texts)
         if len(private) != expected:
@@ -384,10 +441,17 @@ class FileCopy:
                 f"the transform was given {expected} texts and returned {len(private)}: it must "
                 "return one for each"
             )
+        written, texts = batch, private
+        if refused:
+            with naming(self.name):
+                faults = self.reader.faults
+                written, texts = without_refused(batch, private, refused, faults, self._records)
+        if None in texts:
+            raise MalapropError("the transform has returned no text where it must return one")
         with naming():
-            self._writer.write(batch, private)
+            self._writer.write(written, cast(list[str], texts))
         self._records += batch.records
-        self._cells += expected
+        self._cells += expected - private.count(None)
 
     def finish(self) -> FileCounts:
         """Write the end of the file, once all batches are written; return what was in it."""
@@ -402,6 +466,7 @@ class FileCopy:
             other_columns=reader.other_columns,
             faulty=reader.faults.count,
             faults=tuple(reader.faults.listed),
+            left_out=reader.left_out,
         )
 
 
@@ -427,17 +492,25 @@ _ENDINGS: Final[dict[str, Packing]] = {".gz": "gzip", ".zst": "zstd"}
 _ARCHIVES: Final = (".tar", ".tgz", ".7z", ".rar")
 _SHEETS: Final = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 _DOCUMENTS: Final = (".docx", ".doc", ".pdf", ".odt", ".rtf", ".pages", ".pptx", ".epub")
+_MAILS: Final = (".msg", ".pst", ".ost")
 _FOREIGN: Final = {
     **dict.fromkeys(_ARCHIVES, "Malaprop writes no archives"),
     **dict.fromkeys(_SHEETS, "Malaprop writes no spreadsheets, but they can import .csv"),
     **dict.fromkeys(_DOCUMENTS, "Malaprop writes no such files, but their programs open .txt"),
+    **dict.fromkeys(_MAILS, "Malaprop writes no such files, but mail programs open .eml"),
 }
 """Endings of files that are no text, and what to do instead."""
+_OFFICE: Final = "export the document to .txt, as with  soffice --headless --convert-to txt FILE"
+_PANDOC: Final = "convert the document to Markdown, as with  pandoc FILE -t markdown -o NOTES.md"
 _HINTS: Final = {
-    ".json": "of JSON only JSON lines are read, a record a line: convert it to .jsonl",
     **dict.fromkeys(_ARCHIVES, "unpack the archive and name the files in it"),
-    **dict.fromkeys(_SHEETS, "export the table to .csv"),
-    **dict.fromkeys(_DOCUMENTS, "export the document to .txt"),
+    **dict.fromkeys(_SHEETS, "save each sheet as .csv, and name the columns with `columns`"),
+    **dict.fromkeys(_DOCUMENTS, _OFFICE),
+    **dict.fromkeys((".docx", ".odt", ".epub"), _PANDOC),
+    ".pdf": "write its text to a .txt file, as with  pdftotext FILE NOTES.txt",
+    ".pages": "export the document to .txt",
+    ".msg": "save the mail as .eml, or convert it with  msgconvert FILE",
+    **dict.fromkeys((".pst", ".ost"), "convert it to .mbox with  readpst -o MAILS FILE"),
 }
 # Programs that write the content of files that are packed otherwise.
 _UNPACKERS: Final = {".bz2": "bzcat", ".xz": "xzcat", ".zip": "unzip -p", ".lz4": "lz4cat"}
@@ -507,6 +580,21 @@ def check_ending(source: str, target: str, format_: str, *, named: bool) -> None
         f"a file that ends in {' or '.join(registry[format_].suffixes)}{packed}, or in nothing"
         f"{other}.{' ' if suffix in _FOREIGN else ''}{_FOREIGN.get(suffix, '')}"
     )
+
+
+def format_named(path: Path | str) -> str | None:
+    """Return the format that the ending of a file's name says, or None if it says none."""
+    name = _format_with(_without_packing(path).suffix)
+    return None if name and compression_of(path) and not registry[name].packable else name
+
+
+def way_out(path: Path | str) -> str:
+    """Say how to convert a file of another program, as its ending says; empty if nothing is known.
+
+    >>> way_out("visits.XLSX")
+    'save each sheet as .csv, and name the columns with `columns`'
+    """
+    return _HINTS.get(Path(path).suffix.lower(), "")
 
 
 def _format_with(suffix: str) -> str | None:

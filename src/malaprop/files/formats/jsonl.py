@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from malaprop.files.formats.file_format import (
     PLACEHOLDER,
+    TOO_LONG,
     UNSHOWN,
     RecordError,
     label_text,
@@ -74,8 +75,8 @@ class _Spot(NamedTuple):
         raise RecordError(f"has {kind} where {column!r} needs {needed}", remedy)
 
 
-class _Object:
-    """The object that a line holds, walked to the values of some columns.
+class JsonObject:
+    """The object at a place of a text, walked to the values of some columns.
 
     A column is a route: the keys on the way to a value, joined by dots, with `[]` for each item of
     a list: `id`, `msg.text`, `turns[].text`, `tags[]`. Keys may have dots or brackets of their own,
@@ -83,19 +84,17 @@ class _Object:
     pass unprotected.
     """
 
-    def __init__(self, line: str, columns: Iterable[str]) -> None:
-        self._line = line
+    def __init__(self, line: str, columns: Iterable[str], start: int = 0) -> None:
+        self._line, self.start = line, start
         self.spots: list[_Spot] = []
         self.others: list[str] = []
         self.seen: set[str] = set()  # the columns that are there;
         self.empty: set[str] = set()  # those with a list on their way that has no items;
         self.exact: set[str] = set()  # those that are keys of the object itself
         try:
-            end = self._members(0, [_Aim(column, column) for column in columns], "")
+            self.end = self._members(start, [_Aim(column, column) for column in columns], "")
         except (ValueError, RecursionError):
-            end = -1
-        if end < 0 or not _SPACE.fullmatch(line, end):
-            raise RecordError("is not a JSON object")
+            raise RecordError("is not a JSON object") from None
         if self.exact:  # then another value, through which no route leads, need not be meant
             self.spots = [
                 spot
@@ -193,11 +192,8 @@ def _with_lists(shape: Any) -> Any:
     return made
 
 
-class _JsonlReader(RecordReader, name="jsonl"):
-    """Reads a file of JSON objects, which need not have the same keys."""
-
-    suffixes = (".jsonl", ".ndjson")
-    spark = "lines"
+class JsonObjects(RecordReader):
+    """Reads JSON objects, which need not have the same keys."""
 
     def open(self) -> None:
         super().open()
@@ -215,6 +211,67 @@ class _JsonlReader(RecordReader, name="jsonl"):
         string = json.dumps(text, ensure_ascii=not self._unicode)
         return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", string)
 
+    def check_keys(self) -> None:
+        """Refuse a column that no object has: a slip would leave texts unprotected."""
+        for column in (*self.layout.columns, self.layout.label):
+            if column is not None and column not in self.present:
+                raise no_such_key(column, [*self.present, *self.columns])
+
+    def record(self, raw: str, number: int, name: str, content: JsonObject | RecordError) -> Record:
+        """Return the record of an object, or of what is none; `raw` begins and ends with it."""
+        record = flaw = None
+        try:
+            if isinstance(content, RecordError):
+                raise content
+            record = self._cut(raw, content)
+            for spot in content.spots:
+                spot.check()
+            if self.layout.label is not None:
+                record = record._replace(label=self._label(raw, self.layout.label))
+        except RecordError as found:
+            flaw = found
+        return self.screened(number, raw, record, flaw, name)
+
+    def parsed(self, text: str, start: int = 0) -> JsonObject | RecordError:
+        """Return the object at a place of a text, or why there is none."""
+        try:
+            return JsonObject(text, self._asked, start)
+        except RecordError as flaw:
+            return flaw
+
+    def stand_in(self, raw: str) -> Record:
+        end = raw[len(raw.rstrip("\r\n")) :]
+        return Record([stand_in(self.layout.columns, PLACEHOLDER) + end], [])
+
+    def _cut(self, raw: str, content: JsonObject) -> Record:
+        """Cut an object at the values asked for, of any type."""
+        # Objects that are maps from data to data would make this list grow with the input.
+        new = [key for key in content.others if key not in self.columns]
+        self.columns |= dict.fromkeys(new[: _MOST_KEYS - len(self.columns)])
+        self.present |= content.seen
+        self.missing += len(content.seen | content.empty) < len(self._asked)
+        texts = [
+            (s.value if s.is_text else "", (s.start - content.start, s.stop - content.start))
+            for s in content.spots
+        ]
+        return Record.cut(raw, texts)
+
+    def _label(self, raw: str, label: str) -> str:
+        content = JsonObject(raw, [label])
+        self.present |= content.seen
+        try:
+            values = [json.loads(raw[spot.start : spot.stop]) for spot in content.spots]
+        except ValueError:  # such as a number of thousands of digits
+            raise RecordError("has a label that cannot be read") from None
+        return label_text(values[-1] if values else None)
+
+
+class _JsonlReader(JsonObjects, name="jsonl"):
+    """Reads a file with an object a line."""
+
+    suffixes = (".jsonl", ".ndjson")
+    spark = "lines"
+
     def records(self) -> Iterator[Record]:
         number = 0
         for line_number, line in enumerate(self.text.lines(), start=1):
@@ -222,50 +279,19 @@ class _JsonlReader(RecordReader, name="jsonl"):
                 yield Record([line], [], counts=False)
                 continue
             number += 1
-            yield self._record(line, number, line_number)
-        if not number or self.part:
-            return
-        # A slip would leave texts unprotected.
-        for column in (*self.layout.columns, self.layout.label):
-            if column is not None and column not in self.present:
-                raise no_such_key(column, [*self.present, *self.columns])
+            yield self.record(
+                line, number, f"record {number} (line {line_number})", self.parsed(line)
+            )
+        if number and not self.part:
+            self.check_keys()
 
-    def _record(self, line: str, number: int, line_number: int) -> Record:
-        record = flaw = None
-        if not isinstance(line, Overlong):
-            try:
-                content = _Object(line, self._asked)
-                record = self._cut(line, content)
-                for spot in content.spots:
-                    spot.check()
-                if self.layout.label is not None:
-                    record = record._replace(label=self._label(line, self.layout.label))
-            except RecordError as found:
-                flaw = found
-        return self.screened(number, line, record, flaw, f"record {number} (line {line_number})")
-
-    def stand_in(self, raw: str) -> Record:
-        end = raw[len(raw.rstrip("\r\n")) :]
-        return Record([stand_in(self.layout.columns, PLACEHOLDER) + end], [])
-
-    def _cut(self, line: str, content: _Object) -> Record:
-        """Cut a line at the values asked for, of any type."""
-        # Objects that are maps from data to data would make this list grow with the input.
-        new = [key for key in content.others if key not in self.columns]
-        self.columns |= dict.fromkeys(new[: _MOST_KEYS - len(self.columns)])
-        self.present |= content.seen
-        self.missing += len(content.seen | content.empty) < len(self._asked)
-        spots = content.spots
-        return Record.cut(line, [(s.value if s.is_text else "", (s.start, s.stop)) for s in spots])
-
-    def _label(self, line: str, label: str) -> str:
-        content = _Object(line, [label])
-        self.present |= content.seen
-        try:
-            values = [json.loads(line[spot.start : spot.stop]) for spot in content.spots]
-        except ValueError:  # such as a number of thousands of digits
-            raise RecordError("has a label that cannot be read") from None
-        return label_text(values[-1] if values else None)
+    def parsed(self, text: str, start: int = 0) -> JsonObject | RecordError:
+        if isinstance(text, Overlong):
+            return RecordError(TOO_LONG)
+        content = super().parsed(text, start)
+        if isinstance(content, JsonObject) and not _SPACE.fullmatch(text, content.end):
+            return RecordError("is not a JSON object")
+        return content
 
 
 def no_such_key(key: str, keys: Collection[str]) -> ParameterError:

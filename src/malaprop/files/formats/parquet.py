@@ -18,6 +18,7 @@ from malaprop.files.formats.file_format import (
     BATCH_RECORDS,
     PLACEHOLDER,
     Faults,
+    Owners,
     Pair,
     Reader,
     RecordError,
@@ -117,7 +118,7 @@ class _Sink(io.RawIOBase):
 # Columns of text in Arrow's types.
 
 
-def _text_columns(schema: "pa.Schema", names: Sequence[str]) -> list[int]:
+def text_columns(schema: "pa.Schema", names: Sequence[str]) -> list[int]:
     """Return the places of the named columns, all of which must hold text.
 
     A column of Arrow's type `null` has no values, so that there is nothing to return for it.
@@ -208,6 +209,7 @@ class _RowBatch:
     rows: "pa.RecordBatch"
     cells: dict[int, list[str | None]]
     masked: frozenset[int] = frozenset()  # the rows whose texts are not to be seen
+    label: int | None = None
 
     @cached_property
     def texts(self) -> list[str]:
@@ -221,6 +223,31 @@ class _RowBatch:
     @property
     def records(self) -> int:
         return int(self.rows.num_rows)
+
+    def owners(self) -> Owners:
+        """Return the row of each text, and the number and the label of each row."""
+        rows = [
+            row
+            for cells in self.cells.values()
+            for row, text in enumerate(cells)
+            if text is not None and row not in self.masked
+        ]
+        labels = [""] * self.records
+        if self.label is not None:
+            with failing_as(_UNREADABLE):
+                labels = [_label(value) for value in self.rows.column(self.label).to_pylist()]
+        return Owners(rows, range(1, self.records + 1), labels)
+
+    def without(self, rows: Collection[int]) -> "_RowBatch":
+        """Return the batch without some rows; for its writer alone."""
+        import pyarrow as pa
+
+        kept = [row for row in range(self.records) if row not in rows]
+        return _RowBatch(
+            self.rows.take(pa.array(kept, pa.int64())),
+            {place: [cells[row] for row in kept] for place, cells in self.cells.items()},
+            frozenset(after for after, row in enumerate(kept) if row in self.masked),
+        )
 
     def rebuild(self, private: list[str], schema: "pa.Schema") -> "pa.RecordBatch":
         """Return the rows with `private` in place of their texts; nulls stay nulls."""
@@ -244,13 +271,26 @@ class _RowBatch:
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
+def _label(value: object) -> str:
+    """Return a label as text; empty if it is none."""
+    try:
+        return label_text(value)
+    except RecordError:
+        return ""
+
+
 def checked_rows(
-    rows: "pa.RecordBatch", texts: dict[int, "pa.Array"], faults: Faults, *, rows_before: int = 0
+    rows: "pa.RecordBatch",
+    texts: dict[int, "pa.Array"],
+    faults: Faults,
+    *,
+    rows_before: int = 0,
+    label: int | None = None,
 ) -> _RowBatch:
     """Return rows without those that cannot be processed, or with them masked.
 
     `texts` are the columns to privatize, by their places; `rows_before` is how many rows of the
-    file come before these.
+    file come before these; `label` is the place of the column of labels.
     """
     import pyarrow as pa
 
@@ -262,11 +302,12 @@ def checked_rows(
     for row in sorted(flawed):
         faults.meet(rows_before + row + 1, flawed[row])
     if not flawed or faults.on_error == "mask":
-        return _RowBatch(rows, cells, frozenset(flawed))
+        return _RowBatch(rows, cells, frozenset(flawed), label)
     kept = [row for row in range(rows.num_rows) if row not in flawed]
     return _RowBatch(
         rows.take(pa.array(kept, pa.int64())),  # with its type, as there may be none left
         {i: [column[row] for row in kept] for i, column in cells.items()},
+        label=label,
     )
 
 
@@ -274,6 +315,7 @@ class _ParquetReader(Reader[_RowBatch], name="parquet"):
     suffixes = (".parquet", ".pq")
     packable = False  # it is compressed inside
     seeks = True  # its index stands at the end
+    drops = True
     spark = "table"
 
     def open(self) -> None:
@@ -286,7 +328,7 @@ class _ParquetReader(Reader[_RowBatch], name="parquet"):
         self._file = open_table(self.source)
         self._schema = self._file.schema_arrow
         self.columns = self._schema.names
-        self.asked = _text_columns(self._schema, self.layout.columns)
+        self.asked = text_columns(self._schema, self.layout.columns)
         if self.layout.label is not None and self.layout.label not in self._schema.names:
             raise no_such_column(self.layout.label, "file", dict.fromkeys(self._schema.names))
         self.compression = "SNAPPY"
@@ -310,9 +352,11 @@ class _ParquetReader(Reader[_RowBatch], name="parquet"):
         metadata = self._file.metadata
         size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
         at_once = _READ_BYTES * metadata.num_rows // max(size, 1)  # to take some megabytes
+        name = self.layout.label
+        label = None if name is None else self._schema.names.index(name)
         for rows in record_batches(self._file, int(max(1, min(BATCH_RECORDS, at_once)))):
             for part, texts in text_slices(rows, self.asked, self.batch_characters):
-                batch = checked_rows(part, texts, self.faults, rows_before=self.done)
+                batch = checked_rows(part, texts, self.faults, rows_before=self.done, label=label)
                 self.done += part.num_rows
                 yield batch
 

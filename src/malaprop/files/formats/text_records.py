@@ -3,7 +3,8 @@
 import codecs
 import io
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import BinaryIO, ClassVar, Final, NamedTuple
@@ -15,6 +16,7 @@ from malaprop.files.formats.file_format import (
     PLACEHOLDER,
     REMEDY,
     TOO_LONG,
+    Owners,
     Pair,
     Reader,
     RecordError,
@@ -123,9 +125,11 @@ class DecodedText:
                 block += self._decoded(self._text.readline, LONGEST_RECORD - len(block))
             yield block[:end] if end else self._bounded(block)
 
-    def whole(self) -> str:
-        text = self._decoded(self._text.read, LONGEST_RECORD + 1)
-        return text if len(text) <= LONGEST_RECORD else Overlong()
+    def whole(self, limit: int | None = None) -> str:
+        """Return the whole text, up to a number of characters, which is that of a record."""
+        limit = limit or LONGEST_RECORD
+        text = self._decoded(self._text.read, limit + 1)
+        return text if len(text) <= limit else Overlong()
 
     def _bounded(self, line: str) -> str:
         """Return a line; skip one that is too long, and return its end alone."""
@@ -182,6 +186,11 @@ class TextBatch:
     records: int = 0
     rows: int = 0
     characters: int = 0
+    ends: list[int] = field(default_factory=list)
+    """Where the pieces of each row end; none if every row is a text and its line end."""
+    numbers: list[int] = field(default_factory=list)
+    """How many records there are up to each row."""
+    labels: list[str] = field(default_factory=list)
 
     @cached_property
     def texts(self) -> list[str]:
@@ -193,13 +202,40 @@ class TextBatch:
         self.cells += [start + cell for cell in record.cells]
         self.records += record.counts
         self.rows += 1
+        self.ends.append(len(self.pieces))
+        self.numbers.append(self.records)
+        self.labels.append(record.label)
         # Where a batch ends must not depend on `on_error`.
         self.characters += 0 if record.faulty else sum(map(len, record.pieces))
+
+    def owners(self) -> Owners:
+        """Return the row of each text, and the number and the label of each row."""
+        if not self.ends:
+            rows = range(len(self.cells))
+            return Owners(rows, range(1, len(rows) + 1), [""] * len(rows))
+        return Owners(
+            [bisect_right(self.ends, cell) for cell in self.cells], self.numbers, self.labels
+        )
+
+    def without(self, rows: Collection[int]) -> "TextBatch":
+        """Return the batch without some rows; for its writer alone."""
+        ends = self.ends or range(2, len(self.pieces) + 1, 2)
+        left = TextBatch(records=self.records)
+        cells, start = set(self.cells), 0
+        for row, end in enumerate(ends):
+            if row not in rows:
+                left.cells += [
+                    len(left.pieces) + cell - start for cell in range(start, end) if cell in cells
+                ]
+                left.pieces += self.pieces[start:end]
+            start = end
+        return left
 
 
 class TextReader(Reader[TextBatch]):
     """Reads a file of text; a format says what its batches are."""
 
+    drops = True
     # What ends a line, as for `open`: "\n" means \n and \r\n, "" means a lone \r as well.
     newline: ClassVar[str] = "\n"
 

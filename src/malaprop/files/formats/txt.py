@@ -14,7 +14,7 @@ class _TxtReader(TextReader, name="txt"):
     are checked in blocks, and one by one only in a block with a fault.
     """
 
-    suffixes = (".txt", ".text")
+    suffixes = (".txt", ".text", ".log")
     has_columns = False
 
     def batches(self) -> Generator[TextBatch, None, None]:

@@ -13,13 +13,14 @@ from itertools import groupby
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NoReturn
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from malaprop.lab.datasets import entries
 from malaprop.lab.datasets.archives import found_in, is_archive, taken_out
+from malaprop.lab.datasets.own import keep_own
 from malaprop.lexicon.store import digest_of
 from malaprop.privacy.errors import DataError, FetchError, ParameterError
 from malaprop.privacy.progress import Progress, report, stage
@@ -48,15 +49,29 @@ _UNTRIED = (
 )
 
 
-def add(paths: Iterable[str | PathLike[str]]) -> list[tuple[str, Path]]:
+def add(paths: Iterable[str | PathLike[str]], *, name: str | None = None) -> list[tuple[str, Path]]:
     """Keep files that the user has; return the data set of each, and where it is kept.
 
     A file is recognised by its digest, whatever its name. An archive or a package that a data set
     comes in is recognised by what is in it. All files are looked at before one is kept; a file that
-    no entry of the catalogue knows is refused.
+    no entry of the catalogue knows is refused. With `name`, all files must be of that set. One of
+    `AUTHORS`, which the catalogue cannot recognise, is made of what all files have.
     """
-    recognised = [(Path(path), *each) for path in paths for each in _recognised(Path(path))]
-    return [(file.dataset, _keep(file, path, member, path)) for path, file, member in recognised]
+    files = [Path(path) for path in paths]
+    if name in entries.AUTHORS:
+        for path in files:
+            _refuse_others(path, _recognised(path), name)
+        return [(name, keep_own(name, files))]
+    if name is not None:
+        entries.dataset_named(name)
+    found = []
+    for path in files:
+        places = _recognised(path) or _unknown(path, name)
+        wanted = [place for place in places if name in (None, place[0].dataset)]
+        if not wanted:
+            _refuse_others(path, places, str(name))
+        found += [(path, *place) for place in wanted]
+    return [(file.dataset, _keep(file, path, member, path)) for path, file, member in found]
 
 
 def _recognised(path: Path) -> list[tuple[entries.DataFile, bool]]:
@@ -69,12 +84,24 @@ def _recognised(path: Path) -> list[tuple[entries.DataFile, bool]]:
     if not places and is_archive(path):
         members = found_in(path, {file.member for file in files})
         places = [(file, True) for file in files if file.member in members and _holds(path, file)]
-    if not places:
-        raise DataError(
-            f"{path} is no file of the catalogue: no entry has its SHA-256, {digest}. Another "
-            "edition of a data set is refused, too: its figures could not be compared."
-        )
     return places
+
+
+def _refuse_others(path: Path, places: list[tuple[entries.DataFile, bool]], name: str) -> None:
+    if places:
+        owners = ", ".join(dict.fromkeys(file.dataset for file, _ in places))
+        raise DataError(f"{path} is of the data set {owners}, not of {name}. Nothing was kept.")
+
+
+def _unknown(path: Path, name: str | None) -> NoReturn:
+    if name is None:
+        remedy = f" If it is one of {', '.join(entries.AUTHORS)}, say so with --as."
+    else:
+        remedy = f" A study takes it by  malaprop reproduce STUDY --data {name}=FILE"
+    raise DataError(
+        f"{path} is no file of the catalogue: no entry has its SHA-256, {digest_of(path)}. Another "
+        f"edition of a data set is refused, too: its figures could not be compared.{remedy}"
+    )
 
 
 def _holds(path: Path, file: entries.DataFile) -> bool:

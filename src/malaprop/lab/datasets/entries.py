@@ -21,6 +21,9 @@ from malaprop.private_files import atomic_write, create
 
 CATALOGUE = Path(__file__).parent / "catalogue.toml"
 _AT_ONCE = 1 << 20
+AUTHORS = ("pan11-small", "pan11-large", "pan12-A", "pan12-C", "pan12-D", "pan12-I")
+"""Sets that have to be asked for, whose digests are not known: the user's files are taken."""
+GET_AUTHORS = "ask for PAN-2011 and PAN-2012 at https://pan.webis.de/data.html"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,10 +108,17 @@ def dataset_named(name: str) -> Dataset:
     >>> dataset_named("mr").rows
     10662
     """
-    if name not in catalogue():
+    if name in AUTHORS:
         raise ParameterError(
-            f"There is no data set {name!r}.{did_you_mean(name, catalogue())} "
-            "Run  malaprop data list  to see those there are."
+            f"The catalogue does not know the files of {name}: {GET_AUTHORS}, and run  "
+            f"malaprop data add FILE --as {name}"
+        )
+    if name not in catalogue():
+        hint = did_you_mean(name, catalogue())
+        if name.startswith("pan"):
+            hint = f" PAN's are {', '.join(AUTHORS)}."
+        raise ParameterError(
+            f"There is no data set {name!r}.{hint} Run  malaprop data list  to see those there are."
         )
     return catalogue()[name]
 

@@ -61,12 +61,14 @@ def reproduce(
     items: Sequence[str] | None = None,
     fresh: bool = False,
     progress: CellProgress | None = None,
+    run: Run | None = None,
 ) -> list[Line]:
     """Run a study, or some of its items, and return our figures beside the paper's.
 
     `quick` is another, smaller experiment, on fewer words and without verdicts. Cells that
     were measured before with the same seed and versions are taken from the user's cache folder,
-    unless `fresh`.
+    unless `fresh`. A `run` of another size, or with data of your own, is made by
+    `malaprop.lab.studies.scale.run_of`.
     """
-    run = Run(quick=quick, seed=seed)
-    return run_study(study_named(name), run, items=items, fresh=fresh, progress=progress)
+    chosen = run or Run(quick=quick, seed=seed)
+    return run_study(study_named(name), chosen, items=items, fresh=fresh, progress=progress)

@@ -15,6 +15,7 @@ from malaprop._version import __version__
 from malaprop.lab.studies.study import Item, Line, Measurement, Setting, Study, judged, paper_of
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.errors import DataError, MalapropError, MissingExtraError, ParameterError
+from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.randomness import seeded_rng
 from malaprop.private_files import atomic_write
 
@@ -118,15 +119,23 @@ class Run:
     """What the cells of a run share."""
 
     quick: bool = False
+    paper: bool = False
+    """Whether to measure as much as the papers did, where that is more."""
     seed: int = 0
+    given: Mapping[str, str] = field(default_factory=dict)
+    """What the user put in the place of ours, by size and fingerprint."""
     lexicons: Mapping[str, Lexicon] = field(default_factory=dict)
     """Lexicons to use in place of those of the same name."""
     sets: Mapping[str, Any] = field(default_factory=dict)
     """Data sets to use in place of those of the same name."""
+    own: Mapping[str, Mechanism] = field(default_factory=dict)
+    """Mechanisms of the user, by what settings call them; their ε does not count."""
     _made: dict[Any, Any] = field(default_factory=dict, repr=False)
 
-    def pick(self, *, quick: Thing, full: Thing) -> Thing:
-        """Return the one for this kind of run."""
+    def pick(self, *, quick: Thing, full: Thing, paper: Thing | None = None) -> Thing:
+        """Return the one for this size of run; without one for the paper's size, the full one."""
+        if self.paper and paper is not None:
+            return paper
         return quick if self.quick else full
 
     def once(self, key: Any, make: Callable[[], Thing]) -> Thing:
@@ -183,7 +192,8 @@ class Run:
     @cached_property
     def versions(self) -> dict[str, str]:
         """The versions that results depend on."""
-        return {"malaprop": __version__, **{name: _version(name) for name in _PACKAGES}}
+        packages = {name: _version(name) for name in _PACKAGES}
+        return {"malaprop": __version__, **packages, **self.given}
 
     def imported(self, setting: Setting) -> str | None:
         """Name the vectors that a user imported under a setting's name: size and fingerprint.

@@ -2,16 +2,20 @@
 `paper.json`; its results, a line for each figure; and what becomes of the paper's claims.
 """
 
+import csv
+import gzip
 import json
 import operator
 import re
 import tomllib
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
 from io import StringIO
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from numpy.random import Generator
@@ -79,6 +83,12 @@ class Line:
         return json.dumps([self.item, self.measure, dict(self.setting)], sort_keys=True)
 
     @property
+    def given(self) -> str:
+        """What of the user's own took the place of ours: a lexicon, data sets; empty if nothing."""
+        own = ((k, v) for k, v in self.versions.items() if k.startswith(("lexicon ", "data ")))
+        return "; ".join(f"{name}: {about}" for name, about in own)
+
+    @property
     def estimate(self) -> Estimate | None:
         """Our figure with its error; None if there is none, or it is a text."""
         if not isinstance(self.ours, int | float):
@@ -92,6 +102,30 @@ def written(lines: Iterable[Line]) -> str:
         printable(json.dumps(asdict(line), ensure_ascii=False, allow_nan=False)) + "\n"
         for line in lines
     )
+
+
+def tidy(lines: Sequence[Line]) -> str:
+    """Return lines as CSV: a row for each figure, a column for each name of the settings.
+
+    Figures that are texts have columns of their own, so that `ours` and `paper` are numbers.
+    `holds` says what became of the paper's claims about the figure: all that there are must hold.
+    """
+    own = ("study", "item", "measure", "ours", "error", "freedom", "paper", "paper_error")
+    texts = ("ours", "paper")
+    names = list(dict.fromkeys(name for line in lines for name in line.setting))
+    buffer = StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\n")
+    given = ["given"] if any(line.given for line in lines) else []
+    writer.writerow([*own, "holds", *(f"{name}_text" for name in texts), *given, *names])
+    for line in lines:
+        holds = every(each.holds for each in line.claims if each.whose == "paper")
+        settings = (line.setting.get(name) for name in names)
+        values = {name: getattr(line, name) for name in own}
+        told = [values[name] if isinstance(values[name], str) else None for name in texts]
+        values |= {name: None for name, text in zip(texts, told, strict=True) if text is not None}
+        mine = [line.given] * len(given)
+        writer.writerow([*values.values(), holds, *told, *mine, *settings])
+    return buffer.getvalue()
 
 
 def read(text: str) -> Iterator[Line]:
@@ -108,6 +142,16 @@ def read(text: str) -> Iterator[Line]:
             yield Line(**{**own, "claims": claims})
         except (ValueError, TypeError, AttributeError):
             raise DataError(f"Line {number} is not a result of a study.") from None
+
+
+def read_results(path: Path) -> list[Line]:
+    """Read a file of results, packed by gzip if its name ends so."""
+    try:
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        text = content.decode()
+    except (gzip.BadGzipFile, EOFError, zlib.error, UnicodeDecodeError):
+        raise DataError(f"{path} cannot be read as results of a study.") from None
+    return list(read(text))
 
 
 # Conditions on settings, as `items.toml` states them: a value, a list of values, or a comparison
@@ -459,8 +503,19 @@ class Paper:
     """Authors, title and year."""
     items: Mapping[str, Mapping[str, Any]]
     """What the file says about each item: title, columns, plots, results."""
+    did: str = ""
+    """What the paper did, in a few sentences."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """What the paper calls a mechanism, a measure or a data set."""
+    bars: Literal["", "error", "interval"] = ""
+    """What the bars of its plots are: standard errors, or 95 % intervals; empty if it has none."""
     setting: Mapping[str, Any] = field(default_factory=dict)
     """What the paper's experiments were made with."""
+    data: Sequence[str] = ()
+    """The sets of texts with labels that a user may replace."""
+    cost: Mapping[str, float] = field(default_factory=dict)
+    """Core-minutes of a `quick` run and of the `default` one, `times` that for the paper's size,
+    and `memory` in GB."""
     deviations: Sequence[Mapping[str, str]] = ()
     """Where we deviate (`what`), and `why`."""
 

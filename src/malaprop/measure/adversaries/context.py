@@ -29,8 +29,13 @@ class Context(WordAttack, name="context"):
     observer = "an observer with context"
 
     def likeliest(self, seen: Seen, candidates: Candidates) -> Ids:
+        words, _, belief = self.weighed(seen, candidates)
+        return np.asarray(words[np.arange(len(words)), belief.argmax(axis=1)])
+
+    def weighed(self, seen: Seen, candidates: Candidates) -> tuple[Ids, Floats, "Floats | Beliefs"]:
+        """Return, for each output, its candidates, ln of how likely it is, and their belief."""
         if seen.model is None:
-            raise ParameterError("The attack context needs a 'model'.")
+            raise ParameterError(f"The attack {self.name} needs a 'model'.")
         rows = candidates.rows(seen.outputs)
         words, logs = candidates.words[rows], candidates.logs[rows]
         if seen.reused:
@@ -44,12 +49,11 @@ class Context(WordAttack, name="context"):
         before = np.full(len(words), FOLLOWS)
         lengths = seen.lengths[seen.lengths > 0]
         before[np.cumsum(lengths) - lengths] = BEGINS
-        belief = beliefs(seen.model, words, likely, before)
-        best: Floats | Beliefs = belief
+        belief: Floats | Beliefs = beliefs(seen.model, words, likely, before)
         if seen.reused:
             own = np.log(np.maximum(belief.astype(np.float64), 1e-30))
             sums = np.zeros((len(sizes), own.shape[1]))
             np.add.at(sums, groups, own)
             # Each place's belief contains the prior, which must count once.
-            best = sums[groups] - (counts - 1.0) * np.log(seen.prior[words])
-        return np.asarray(words[np.arange(len(words)), best.argmax(axis=1)])
+            belief = sums[groups] - (counts - 1.0) * np.log(seen.prior[words])
+        return words, logs, belief

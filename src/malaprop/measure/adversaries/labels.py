@@ -201,7 +201,7 @@ class LabelAttack(Attack):
             "texts": len(data.texts),
             "labels": int(data.labels.max()) + 1,
             "left_out": data.left_out,
-            "mechanism": privatizer.mechanism.to_dict(),
+            "mechanism": {**privatizer.mechanism.to_dict(), **privatizer.channel.chosen},
             "options": dict(vars(self)),
         }
 

@@ -19,13 +19,14 @@ from malaprop.measure.adversaries import (
     recovered_share,
     share,
 )
-from malaprop.measure.adversaries.public_model import check_corpus, model_for, prior_of
+from malaprop.measure.adversaries.public_model import check_corpus, model_for, open_model, prior_of
+from malaprop.owner import WordDraws
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.errors import DataError, ParameterError
 from malaprop.privacy.likelihoods import Candidates, Likelihoods, likelihoods_of
 from malaprop.privacy.mechanism import Mechanism, option
 from malaprop.privacy.progress import Progress, report, stage
-from malaprop.privatizer import Privatizer, WordDraws
+from malaprop.privatizer import Privatizer
 from malaprop.text import english
 
 CANDIDATES = 32
@@ -61,6 +62,8 @@ class Seen:
     """How likely each word is, without context."""
     model: BigramModel | None = None
     """Which words follow which, in public text."""
+    words: Sequence[str] = field(default=(), repr=False)
+    """The words of the lexicon."""
 
     @property
     def texts(self) -> Ids:
@@ -111,6 +114,8 @@ class WordAttack(Attack):
     adaptive: bool = option(False, "learn how frequent words are from the private text, too")
     repeats: int = option(1, "how many draws of the noise, each attacked by itself")
 
+    alone: ClassVar[bool] = False
+    """Whether it has a model of its own, so that no evaluation runs it beside others."""
     needs_model: ClassVar[bool] = False
     """Whether the attack cannot do without a model."""
     knows: ClassVar[str] = ""
@@ -119,6 +124,16 @@ class WordAttack(Attack):
     """Whether the attack is on one draw for each distinct word of a text."""
     observer: ClassVar[str] = ""
     """Who attacks, as the subject of a sentence; by default, the attack by its name."""
+
+    @property
+    def bigrams(self) -> Any:
+        """The bigram model, or its folder; None for the one that ships."""
+        return self.model
+
+    @classmethod
+    def opened(cls, model: str) -> Any:
+        """Return the model that a path stands for."""
+        return open_model(model)
 
     @abstractmethod
     def likeliest(self, seen: Seen, candidates: Candidates) -> Ids:
@@ -156,7 +171,7 @@ class WordAttack(Attack):
 
     def drawn(self, privatizer: Privatizer, draws: Sequence[WordDraws], rng: Generator) -> Drawn:
         size, first = len(privatizer.lexicon), draws[0]
-        model = model_for(self.model, privatizer.lexicon, needed=self.needs_model)
+        model = model_for(self.bigrams, privatizer.lexicon, needed=self.needs_model)
         if not first.secret.size:
             raise DataError("The texts have no words to attack.")
         check_corpus(model, first.secret, first.lengths)
@@ -169,6 +184,7 @@ class WordAttack(Attack):
             likelihoods=likelihoods_of(privatizer.channel, prior, self.draws, rng),
             prior=prior,
             model=model,
+            words=privatizer.lexicon.words,
         )
         every = [replace(seen, outputs=each.drawn) for each in draws]
         return Drawn(privatizer=privatizer, secret=first.secret, seen=every)
@@ -202,7 +218,7 @@ class WordAttack(Attack):
             prior=self._knowledge(first.model),
             model=fingerprint,
             repeat=privatizer.policy.repeat,
-            mechanism=privatizer.mechanism.to_dict(),
+            mechanism={**privatizer.mechanism.to_dict(), **privatizer.channel.chosen},
             options=vars(self) | {"model": fingerprint},
         )
 

@@ -85,6 +85,9 @@ class ValueForm(Form):
 class StandIn(Form):
     """A form of things without a distance: they are drawn without looking at them."""
 
+    shares_always = False
+    """Whether equal things of a text share a draw, also where equal words do not."""
+
     @abstractmethod
     def draw(self, count: int, rng: Generator) -> Sequence[str]:
         """Draw `count` independent stand-ins from a public law; by default, uniformly."""

@@ -27,6 +27,9 @@ from malaprop.text.tokens import (
     tokenize,
 )
 
+GRAMMAR_VERSION = 1
+"""Changes whenever a text is cut into other words or values, or a value is read as another one."""
+
 VALUES = re.compile(r"[\d#/\\]")
 """What a text must have for this grammar to cut it in another way than `tokenize`."""
 

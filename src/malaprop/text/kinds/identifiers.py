@@ -58,7 +58,7 @@ def _digits(classes: CharacterClasses) -> tuple[str, ...]:
     amount = rf"{with_separators(classes)}(?!\.\d)"
     part = rf"(?:(?:{GAP}?\(|\)?{GAP}?|\.|{_HYPHEN})\d)"
     return (
-        rf"\+(?!{QUAD}|{amount}){part}{{8,15}}(?!\d|:{ALNUM})",
+        rf"\+(?!{QUAD}|{amount}){part}{{8,15}}(?!{ALNUM}|:{ALNUM}|[,.٫]\d)",
         rf"(?:{area}|{groups}|{pairs}){END}",
         rf"\d++(?:{_HYPHEN}\d++){{2,}}+",
         rf"(?!{amount})\d++(?:\.\d++){{2,}}+",

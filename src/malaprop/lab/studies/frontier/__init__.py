@@ -2,31 +2,41 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.random import Generator
 
 from malaprop.lab import tasks
 from malaprop.lab.datasets.readers import LabelledTexts
+from malaprop.lab.sentences import SentenceModel
 from malaprop.lab.studies import figures
 from malaprop.lab.studies.reproduction import Run
 from malaprop.lab.studies.study import Measurement, Setting
-from malaprop.lab.tasks.sources import CorpusReader, Subject, random_table, subject_of
+from malaprop.lab.tasks.similarity import cosines, pearson
+from malaprop.lab.tasks.sources import Corpus, CorpusReader, Subject, random_table, subject_of
+from malaprop.lexicon.bigrams import BigramModel
+from malaprop.lexicon.graph import with_graph_if_needed
 from malaprop.lexicon.lexicon import Lexicon, nearest_words
 from malaprop.measure.adversaries.context import Context
 from malaprop.measure.adversaries.labels import TESTED, plain, with_random_words
-from malaprop.measure.adversaries.public_model import check_corpus, model_for, prior_of
+from malaprop.measure.adversaries.public_model import check_corpus, model_for
 from malaprop.measure.adversaries.words import Bayes, Seen
 from malaprop.measure.classification import random_splits
 from malaprop.measure.word_statistics import Similarity, statistics_of
-from malaprop.privacy.arrays import Ids
+from malaprop.owner import WordDraws
+from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel
 from malaprop.privacy.estimate import word_ids
 from malaprop.privacy.guarantee import Guarantee, Kind
-from malaprop.privacy.likelihoods import likelihoods_of
+from malaprop.privacy.likelihoods import Likelihoods, likelihoods_of
+from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.randomness import seeded_rng
 from malaprop.privatizer import Privatizer
+from malaprop.smoother import Smoother
+from malaprop.text.template import BEGINS, FOLLOWS
 
 # How much is measured. The texts and pairs are those of all mechanisms.
 
@@ -36,6 +46,8 @@ SIZES: Final[Mapping[str, tuple[int, int]]] = {
     "men": (100, 700),
     "stsb": (40, 250),
     "draws": (2, 5),  # of the noise, for each figure
+    "sentences": (20, 100),  # of the attacked ones, that are compared as a whole,
+    "compared": (2, 2),  # in so many draws
     "splits": (figures.SPLIT_TIMES, figures.SPLIT_TIMES),
     "words": (20, 100),  # of the lexicon, that N_w is measured for
     "runs": (100, 100),  # of a word, for N_w where there is no law
@@ -58,40 +70,122 @@ def some_rows(run: Run, name: str) -> Any:
     return run.once(("some", name), lambda: data.rows(range(0, len(data), step)))
 
 
-# What an observer recovers of words, with and without context, over several draws of noise.
+# What an observer recovers of words, with and without context, over several draws of noise, and
+# what smoothing makes of the same draws.
 
-_RECOVERED: Final = ("kept", "success_alone", "success_context", "similarity")
+_FREQUENT: Final = 150
+"""The most frequent words, which are no content."""
+_RECOVERED: Final = (
+    *("kept", "success_alone", "success_context"),
+    *("kept_content", "success_alone_content", "success_context_content"),
+    *("similarity", "similarity_smoothed"),
+)
+_SENTENCES: Final = ("sentences", "sentences_smoothed")
 
 
-def _attacked(run: Run, privatizer: Privatizer, rng: Generator) -> Iterator[Measurement]:
-    """Attack sentences word by word and with context; taking outputs for words counts, too.
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """Draws of sentences by a mechanism, what an observer knows, and what smoothing makes of them.
 
-    All draws are attacked with the same knowledge.
+    All draws are attacked, and smoothed, with the same knowledge.
     """
-    texts = list(some_rows(run, "mr").texts)[: size_of(run, "attacked")]
-    lexicon, channel = privatizer.lexicon, privatizer.channel
-    model = model_for(run.sets.get("bigrams"), lexicon, needed=True)  # or the one that ships
-    prior = prior_of(model, len(lexicon))
-    known = likelihoods_of(channel, prior, run.pick(quick=1000, full=10_000), rng)
-    similarity, rows = Similarity(lexicon), []
-    for _ in range(size_of(run, "draws")):
-        draws = privatizer.word_draws(texts)
-        check_corpus(model, draws.secret, draws.lengths)
-        seen = Seen(
-            outputs=draws.drawn,
-            lengths=draws.lengths,
-            same=np.arange(len(draws.drawn)),  # nobody tells the observer which places are alike
-            reused=False,
-            likelihoods=known,
-            prior=prior,
-            model=model,
-        )
-        kept = np.mean(draws.drawn == draws.secret)
-        alone = np.mean(Bayes().guesses(seen) == draws.secret)
-        context = np.mean(Context().guesses(seen) == draws.secret)
-        similar = np.mean(similarity.between(draws.secret, draws.drawn))
-        rows.append((kept, max(alone, kept), max(context, kept), similar))
-    yield from map(figures.mean_of, _RECOVERED, np.transpose(rows))
+
+    run: Run
+    privatizer: Privatizer
+    rng: Generator
+
+    @cached_property
+    def model(self) -> BigramModel:
+        """The run's bigrams, or those that ship."""
+        model = model_for(self.run.sets.get("bigrams"), self.privatizer.lexicon, needed=True)
+        return cast(BigramModel, model)
+
+    @cached_property
+    def likelihoods(self) -> Likelihoods:
+        draws, prior = self.run.pick(quick=1000, full=10_000), self.model.prior
+        return likelihoods_of(self.privatizer.channel, prior, draws, self.rng)
+
+    @cached_property
+    def smoother(self) -> Smoother:
+        return Smoother(self.privatizer.channel, self.model, likelihoods=self.likelihoods)
+
+    @cached_property
+    def draws(self) -> list[tuple[WordDraws, Ids]]:
+        """Some draws of sentences, each with the smoothed words."""
+        texts = list(some_rows(self.run, "mr").texts)[: size_of(self.run, "attacked")]
+        draws = [self.privatizer.word_draws(texts) for _ in range(size_of(self.run, "draws"))]
+        return [(each, self.smoothed(each.drawn, each.lengths)) for each in draws]
+
+    def smoothed(self, drawn: Ids, lengths: Ids) -> Ids:
+        """Return the smoothed words of texts, each of which is a chain."""
+        before = np.full(len(drawn), FOLLOWS)
+        before[(np.cumsum(lengths) - lengths)[lengths > 0]] = BEGINS
+        return self.smoother.smooth(drawn, before)
+
+    def attacked(self) -> Iterator[Measurement]:
+        """Attack sentences word by word and with context, and compare words.
+
+        Taking outputs for words, as drawn or smoothed, counts as an attack, too.
+        """
+        prior, rows = self.model.prior, []
+        content = np.argsort(np.argsort(-prior, kind="stable")) >= _FREQUENT
+        similarity = Similarity(self.privatizer.lexicon)
+        for draws, smoothed in self.draws:
+            secret, drawn = draws.secret, draws.drawn
+            check_corpus(self.model, secret, draws.lengths)
+            seen = Seen(
+                outputs=drawn,
+                lengths=draws.lengths,
+                same=np.arange(len(drawn)),  # nobody tells the observer which places are alike
+                reused=False,
+                likelihoods=self.likelihoods,
+                prior=prior,
+                model=self.model,
+            )
+            guesses = (drawn, Bayes().guesses(seen), Context().guesses(seen), smoothed)
+            row = []
+            for side in (np.ones(len(secret), dtype=np.bool_), content[secret]):
+                shares = [
+                    np.mean(own[side] == secret[side]) if side.any() else 0.0 for own in guesses
+                ]
+                kept, alone, context, taken = shares
+                row += [kept, max(alone, kept), max(context, kept, taken)]
+            row += [np.mean(similarity.between(secret, own)) for own in (drawn, smoothed)]
+            rows.append(row)
+        yield from map(figures.mean_of, _RECOVERED, np.transpose(rows))
+
+    def sentences(self) -> Iterator[Measurement]:
+        """Compare whole sentences with the original ones, written as words alone."""
+        data = self.run.data("minilm")
+        encoder = self.run.once("minilm", lambda: SentenceModel(data))
+        count, words = size_of(self.run, "sentences"), self.privatizer.lexicon.words
+
+        def vectors(ids: Ids, lengths: Ids) -> Any:
+            pieces = np.split(ids, np.cumsum(lengths))[:count]
+            return encoder.vectors([" ".join(words[word] for word in ids) for ids in pieces])
+
+        rows = []
+        for draws, smoothed in self.draws[: size_of(self.run, "compared")]:
+            clean = vectors(draws.secret, draws.lengths)
+            both = (vectors(own, draws.lengths) for own in (draws.drawn, smoothed))
+            rows.append([float(np.einsum("ij,ij->i", clean, own).mean()) for own in both])
+        yield from map(figures.mean_of, _SENTENCES, np.transpose(rows))
+
+    def pairs(self) -> Iterator[Measurement]:
+        """Compare the STS pairs by smoothed words."""
+        data, space = some_rows(self.run, "stsb"), self.privatizer.lexicon
+        read, scores = CorpusReader(space), np.array(data.scores)
+        corpora = read(data.first), read(data.second)
+
+        def means(corpus: Corpus) -> Floats:
+            drawn = self.privatizer.channel.substitute(corpus.ids, self.rng)
+            return corpus.means(space.vectors, self.smoothed(drawn, corpus.counts))
+
+        values = [
+            pearson(cosines(*map(means, corpora)), scores)
+            for _ in range(size_of(self.run, "draws"))
+        ]
+        yield figures.mean_of("sts_smoothed", values)
 
 
 # Whether private texts still tell who wrote them: Koppel's method, static and adaptive.
@@ -209,6 +303,14 @@ _AUTHORS: Final = (
 )
 
 
+def own_privatizer(run: Run, mechanism: Mechanism, rng: Generator) -> Privatizer:
+    """Return a privatizer on the run's lexicon, with its graph if the mechanism counts steps."""
+    lexicon = run.lexicon()
+    key = ("graph", lexicon.fingerprint, type(mechanism))
+    graphed = run.once(key, lambda: with_graph_if_needed(lexicon, mechanism))
+    return Privatizer(graphed, mechanism, rng=rng)
+
+
 def frontier(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Measure a mechanism at one ε, or a floor. If a data set is missing, measure the rest."""
     lexicon, name = run.lexicon(), setting["mechanism"]
@@ -216,10 +318,14 @@ def frontier(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement
         yield from figures.floor_shares(name, len(lexicon))
         yield from _majorities(run) if name == figures.MAJORITY else _floor(run, name, lexicon, rng)
         return
-    if name == RECOMMENDED:  # which counts steps between near words
-        lexicon = run.once(("graph", lexicon.fingerprint), lexicon.with_graph)
-    privatizer = Privatizer(lexicon, figures.mechanism_of(setting), rng=rng)
-    yield from figures.there_or_missing(_RECOVERED, _attacked(run, privatizer, rng))
+    own = run.own.get(name)
+    made = replace(own, epsilon=setting["epsilon"]) if own else figures.mechanism_of(setting)
+    privatizer = own_privatizer(run, made, rng)
+    lexicon = privatizer.lexicon
+    observed = Observed(run=run, privatizer=privatizer, rng=rng)
+    yield from figures.there_or_missing(_RECOVERED, observed.attacked())
+    yield from figures.there_or_missing(_SENTENCES, observed.sentences())
+    yield from figures.there_or_missing(["sts_smoothed"], observed.pairs())
     yield from _served(run, privatizer.channel, rng)
     yield from figures.there_or_missing(_AUTHORS, _attributed(run, privatizer.texts))
     yield from _kept_words(run, privatizer.channel, rng)

@@ -21,7 +21,10 @@ BETTER: Final[Mapping[str, int]] = {
 """What is compared, and whether more of it is better."""
 LOSS: Final = "loss_of_nearest"
 """The guarantee between a word and its nearest one."""
-_ATTACKS: Final = ("success_alone", "success_context")
+ATTACKS: Final = ("success_alone", "success_context")
+"""What the best attack is chosen of."""
+ON_CONTENT: Final = tuple(f"{attack}_content" for attack in ATTACKS)
+"""The same, on content words."""
 
 Figures = Mapping[str, Estimate]
 """Figures by measure, each with two errors: over draws of the noise, and over splits of the texts,
@@ -53,7 +56,8 @@ class Curve(NamedTuple):
         return None
 
 
-def curves(lines: Iterable[Line]) -> list[Curve]:
+def curves(lines: Iterable[Line], attacks: Sequence[str] = ATTACKS) -> list[Curve]:
+    """Return the curve of each mechanism, by the success of the best of some attacks."""
     lines = [line for line in lines if "epsilon" in line.setting]
     splits = {_place(line): line for line in lines if line.setting.get("spread") == SPLITS}
     measured = [line for line in lines if line.setting.get("spread") != SPLITS]
@@ -75,8 +79,8 @@ def curves(lines: Iterable[Line]) -> list[Curve]:
     for mechanism, by_epsilon in cells.items():
         points = []
         for epsilon, figures in by_epsilon.items():
-            if attacks := [figures[each] for each in _ATTACKS if each in figures]:
-                best = max(attacks, key=lambda one: one.value)
+            if tried := [figures[each] for each in attacks if each in figures]:
+                best = max(tried, key=lambda one: one.value)
                 points.append(Point(epsilon=epsilon, success=best, figures=figures))
         points.sort(key=lambda point: point.success.value)
         made.append(Curve(mechanism, promised.get(mechanism, ""), tuple(points)))

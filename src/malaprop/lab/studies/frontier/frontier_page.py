@@ -10,8 +10,10 @@ from typing import Any, Final
 
 from malaprop.lab.studies.frontier import RECOMMENDED, SIZES, size_of
 from malaprop.lab.studies.frontier.curves import (
+    ATTACKS,
     BETTER,
     LOSS,
+    ON_CONTENT,
     Curve,
     Figures,
     Levels,
@@ -28,9 +30,8 @@ from malaprop.lab.studies.frontier.curves import (
 )
 from malaprop.lab.studies.reproduction import Run
 from malaprop.lab.studies.study import Line
-from malaprop.lab.studies.study_page import COLOURS, made_by, smaller
-from malaprop.report.page import Bullets, Page, Piece, Plot, Section, Table, code
-from malaprop.report.plots import drawn
+from malaprop.lab.studies.study_page import COLOURS, made_by, plotted
+from malaprop.report.page import Bullets, Page, Piece, Section, Table, code
 
 TEXTS: Final = tomllib.loads(
     (files("malaprop.lab.studies.frontier") / "page.toml").read_text("utf-8")
@@ -47,7 +48,7 @@ def frontier_page(lines: Sequence[Line], *, brief: bool = False) -> Page:
     judged = verdicts(levels)
     numbers = {name: size_of(run, name) for name in SIZES}
     title = "utility against ε and against the share of words recovered"
-    picture = (Plot(partial(_plot, own, bounds), title), TEXTS["caption"])
+    picture = (plotted(partial(_paint, own, bounds), title), TEXTS["caption"])
     advice = Bullets(
         (*_missing(lines), *([TEXTS["quick"]] if run.quick else _advice(own, levels, judged)))
     )
@@ -55,10 +56,11 @@ def frontier_page(lines: Sequence[Line], *, brief: bool = False) -> Page:
     made = made_by("malaprop bench frontier", lines[0], run.quick)
     choose = Section("What to choose", choice if brief else (made, *choice, *picture))
     equal = Section("At equal measured privacy", _at_levels(own, levels))
+    readable = Section("Readable text at equal measured privacy", tuple(_readable(lines, own)))
     others = (TEXTS["undecided"], _compared(judged), TEXTS["best"], _best(judged))
     compared = Section(f"Where `{RECOMMENDED}` is not the best", others[:2] if brief else others)
     if brief:
-        return Page(title=TEXTS["title"], sections=(equal, compared, choose))
+        return Page(title=TEXTS["title"], sections=(equal, readable, compared, choose))
     filled = {
         name: Bullets(tuple(text.format(**numbers) for text in TEXTS[name]))
         for name in ("reading", "limits")
@@ -72,6 +74,7 @@ def frontier_page(lines: Sequence[Line], *, brief: bool = False) -> Page:
             choose,
             Section("How to read it", (filled["reading"],)),
             equal,
+            readable,
             compared,
             Section("By ε", tuple(_by_epsilon(own, TEXTS["marks"].format(**numbers)))),
             Section("Floors and ceiling", (_table(("",), BETTER, rows),)),
@@ -84,11 +87,11 @@ def frontier_page(lines: Sequence[Line], *, brief: bool = False) -> Page:
 # Tables: rows with names and figures, a column for each measure.
 
 Row = tuple[tuple[str, ...], Figures]
-_ATTACKS = ("success_alone", "success_context")
+_READ = ("similarity", "sentences", "sts")  # what is compared as drawn, and smoothed
 _FORMS: Final = {
     LOSS: ".1f",
     "euclidean_epsilon": ".3g",
-    **dict.fromkeys((*_ATTACKS, "kept"), ".0%"),
+    **dict.fromkeys((*ATTACKS, "kept"), ".0%"),
     **dict.fromkeys(("kept_of_lexicon", "kept_of_lexicon_p95", "kept_of_lexicon_max"), ".0%"),
 }
 """How measures are written that are shown without an error."""
@@ -137,7 +140,7 @@ def _choices(levels: Levels, bounds: Mapping[str, Figures]) -> Table:
         else []
         for name in ("no noise", "random words")
     ]
-    measures = (*_ATTACKS, "kept", *BETTER)
+    measures = (*ATTACKS, "kept", *BETTER)
     return _table(("recovered", "ε"), measures, [*ends[0], *rows, *ends[1]], ".2f")
 
 
@@ -153,8 +156,27 @@ def _at_levels(all_curves: Sequence[Curve], levels: Levels) -> tuple[Piece, ...]
         for level, points in levels.items()
         if (absent := [code(one.mechanism) for one in all_curves if one.mechanism not in points])
     )
-    measures = (*_ATTACKS, LOSS, "kept", *BETTER)
+    measures = (*ATTACKS, LOSS, "kept", *BETTER)
     return _table(("recovered", "mechanism", "ε"), measures, rows), *unreached
+
+
+def _readable(lines: Sequence[Line], by_words: Sequence[Curve]) -> Iterator[Piece]:
+    """Yield all mechanisms as drawn and smoothed: by content words recovered, then by all words."""
+    sides = (("content", curves(lines, ON_CONTENT)), ("all", by_words))
+    tables = []
+    for name, own in sides:
+        rows: list[Row] = [
+            ((f"{level:.0%}", mechanism, f"{point.epsilon:.3g}"), point.figures)
+            for level, points in at_levels(own).items()
+            for mechanism, point in points.items()
+            if "similarity_smoothed" in point.figures
+        ]
+        if rows:
+            measures = [f"{measure}{end}" for measure in _READ for end in ("", "_smoothed")]
+            share = f"{name} words recovered"
+            tables += [TEXTS["readable"][name], _table((share, "mechanism", "ε"), measures, rows)]
+    if tables:
+        yield from (*tables, TEXTS["readable"]["why"])
 
 
 def _compared(judged: Verdicts) -> Table:
@@ -198,7 +220,7 @@ def _by_epsilon(all_curves: Sequence[Curve], marks: str) -> Iterator[Piece]:
         for point in sorted(curve.points, key=lambda each: each.epsilon)
     ]
     names = ("mechanism", "ε")
-    points = _table(names, ("euclidean_epsilon", *_ATTACKS, "kept", *BETTER), rows)
+    points = _table(names, ("euclidean_epsilon", *ATTACKS, "kept", *BETTER), rows)
     authors = [name + end for name in list(BETTER)[-2:] for end in ("", "_no_marks")]
     words = (name for name in _FORMS if name.startswith("kept_of_lexicon"))
     more = _table(names, (*authors, *words), rows)
@@ -317,34 +339,30 @@ _INK = "#111111"
 _epsilon: Final = attrgetter("epsilon")
 _success: Final = attrgetter("success.value")
 # Shapes, dashes and lightness differ, so that grey paper tells the mechanisms apart.
-_LOOKS = tuple(zip("s^DvPX*<", ("-", "--", "-.", ":") * 2, COLOURS[1:9], strict=True))
+_LOOKS = tuple(zip("s^DvPX*<>hp", ("-", "--", "-.", ":") * 3, COLOURS[1:], strict=False))
 
 
-def _plot(all_curves: Sequence[Curve], bounds: Mapping[str, Figures]) -> str:
-    """Return ten panels as one SVG: against ε on the left, against success on the right."""
-
-    def paint(axes: Any) -> None:
-        figure = axes.figure
-        axes.remove()
-        figure.set_size_inches(*_SIZE)
-        panels = figure.subplots(len(TEXTS["panels"]) + 1, 2, sharex="col")
-        _privacy(panels[0], all_curves)
-        for row, (measure, title) in zip(panels[1:], TEXTS["panels"].items(), strict=True):
-            for panel, x in zip(row, (_epsilon, _success), strict=True):
-                _lines(panel, all_curves, x, measure)
-                _bounds(panel, measure, bounds)
-                panel.set_ylabel(title)
-        panels[-1][0].set(xlabel="ε, each in its own unit (logarithmic)", xscale="log")
-        panels[-1][0].set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS], minor=False)
-        panels[-1][0].minorticks_off()
-        panels[-1][1].set(xlabel="share of words recovered")
-        legend: dict[str, Any] = {}
-        for panel in panels.ravel():
-            marks, names = panel.get_legend_handles_labels()
-            legend |= dict(zip(names, marks, strict=True))
-        figure.legend(legend.values(), legend, loc="outside lower center", ncols=5, fontsize=8)
-
-    return smaller(drawn(paint))
+def _paint(all_curves: Sequence[Curve], bounds: Mapping[str, Figures], axes: Any) -> None:
+    """Paint ten panels: against ε on the left, against success on the right."""
+    figure = axes.figure
+    axes.remove()
+    figure.set_size_inches(*_SIZE)
+    panels = figure.subplots(len(TEXTS["panels"]) + 1, 2, sharex="col")
+    _privacy(panels[0], all_curves)
+    for row, (measure, title) in zip(panels[1:], TEXTS["panels"].items(), strict=True):
+        for panel, x in zip(row, (_epsilon, _success), strict=True):
+            _lines(panel, all_curves, x, measure)
+            _bounds(panel, measure, bounds)
+            panel.set_ylabel(title)
+    panels[-1][0].set(xlabel="ε, each in its own unit (logarithmic)", xscale="log")
+    panels[-1][0].set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS], minor=False)
+    panels[-1][0].minorticks_off()
+    panels[-1][1].set(xlabel="share of words recovered")
+    legend: dict[str, Any] = {}
+    for panel in panels.ravel():
+        marks, names = panel.get_legend_handles_labels()
+        legend |= dict(zip(names, marks, strict=True))
+    figure.legend(legend.values(), legend, loc="outside lower center", ncols=5, fontsize=8)
 
 
 def _privacy(panels: Sequence[Any], all_curves: Sequence[Curve]) -> None:

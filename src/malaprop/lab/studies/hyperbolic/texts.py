@@ -12,6 +12,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from malaprop.lab import tasks
+from malaprop.lab.datasets.entries import AUTHORS, GET_AUTHORS
 from malaprop.lab.studies import figures
 from malaprop.lab.studies.hyperbolic.mechanisms import channel_of, lexicon_of
 from malaprop.lab.studies.reproduction import ENCODERS, MissingDataError, Run
@@ -192,15 +193,13 @@ def _replacer(run: Run, setting: Setting, protocol: Protocol) -> Replacer:
 
 # Table III: how many authors are identified by Koppel's method.
 
-PAN: Final = ("pan11-small", "pan11-large", "pan12-A", "pan12-C", "pan12-D", "pan12-I")
-GET_PAN: Final = "ask for PAN-2011 and PAN-2012 at https://pan.webis.de/data.html"
 _FEWEST = 4  # texts of an author
 
 
 def table3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Identify the authors of private texts: each draw of the noise on the same splits."""
-    if setting["data"] in PAN and setting["data"] not in run.sets:
-        raise MissingDataError(f"The data set {setting['data']}", GET_PAN)
+    if setting["data"] in AUTHORS and setting["data"] not in run.sets:
+        raise MissingDataError(f"The data set {setting['data']}", GET_AUTHORS)
     lexicon = lexicon_of(run, setting)
     key = ("authors", setting["data"], lexicon.fingerprint)
     texts, labels = run.once(key, lambda: _read(run, setting))
@@ -320,7 +319,7 @@ def _protocol(run: Run, setting: Setting) -> Protocol:
 
 def _some(run: Run, name: str) -> Any:
     """Return a part of a data set, spread over it and over the parts that it is divided into."""
-    data, most = run.data(name), run.pick(quick=100, full=1500)
+    data, most = run.data(name), run.pick(quick=100, full=1500, paper=10**9)
     step = max(1, len(data) // most)
     return run.once(("some", name), lambda: data.rows(range(0, len(data), step)))
 

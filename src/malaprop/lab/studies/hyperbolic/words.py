@@ -1,6 +1,9 @@
-"""Figure 3: the density; Figure 5: N_w, S_w and K_w, exact where there is a law; Table IV."""
+"""Table I and Figure 4: examples; Figure 3: the density; Figure 5: N_w, S_w and K_w, exact where
+there is a law; Table IV.
+"""
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -8,7 +11,14 @@ import numpy as np
 from numpy.random import Generator
 
 from malaprop.lab.studies.figures import mean_of, share_in_clear
-from malaprop.lab.studies.hyperbolic.mechanisms import HIERARCHY, TRAINED, channel_of, euclidean
+from malaprop.lab.studies.hyperbolic.mechanisms import (
+    HIERARCHY,
+    TRAINED,
+    channel_of,
+    euclidean,
+    lexicon_of,
+)
+from malaprop.lab.studies.hyperbolic.texts import WordIds
 from malaprop.lab.studies.reproduction import VECTORS, Run
 from malaprop.lab.studies.study import Line, Measurement, Setting
 from malaprop.measure.word_statistics import Draws, Options, Similarity, registry, statistics_of
@@ -19,9 +29,57 @@ from malaprop.privacy.channel import Channel, LawChannel
 from malaprop.privacy.estimate import word_ids
 from malaprop.privacy.randomness import seeded_rng
 
+# Table I: what comes out in the slots of the paper's queries. Figure 4: words in the disk.
+
+_RUNS, _SHOWN = 1000, 3
+CONCEPTS = {
+    "animal": ("dog", "cat", "horse", "lion", "eagle", "salmon"),
+    "food": ("bread", "cheese", "apple"),
+    "city": ("london", "paris", "chicago", "tokyo"),
+    "state": ("ohio", "texas"),
+    "person": ("doctor", "nurse", "painter", "teacher"),
+    "music": ("techno", "jazz"),
+    "vehicle": ("car", "truck", "bicycle"),
+}
+"""Concepts and instances of them."""
+_OTHERS = 30  # words of a hierarchy that has none of these
+
+
+def table1(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+    channel = channel_of(run, setting)
+    (word,) = WordIds(lexicon_of(run, setting))([setting["word"]])
+    drawn = channel.substitute(np.repeat(word, _RUNS), rng)
+    often = Counter(channel.lexicon.words[i] for i in drawn.tolist()).most_common(_SHOWN)
+    yield Measurement("replacements", ", ".join(each for each, _ in often))
+
+
+def fig4(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
+    """Measure where words lie: their own distance from the origin, at an angle of two dimensions.
+
+    Also how much farther out an instance is than its concept.
+    """
+    lexicon = lexicon_of(run, setting)
+    of = {own: concept for concept, all_of in CONCEPTS.items() for own in all_of}
+    known = [word for word in (*CONCEPTS, *of) if word in lexicon.index]
+    known = known or list(lexicon.words[:_OTHERS])
+    vectors = lexicon.vectors[[lexicon.index[word] for word in known]].astype(np.float64)
+    radii = np.linalg.norm(vectors, axis=1)
+    units = vectors / radii[:, None]
+    units -= units.mean(axis=0)
+    flat = units @ np.linalg.svd(units, full_matrices=False)[2][:2].T
+    flat *= np.sign(flat[0])  # the first word lies on the upper right
+    radius = dict(zip(known, radii.tolist(), strict=True))
+    for word, angle in zip(
+        known, np.arctan2(flat[:, 1], flat[:, 0]).round(4).tolist(), strict=True
+    ):
+        yield Measurement("radius", radius[word], {"word": word, "angle": angle})
+        if of.get(word) in radius:
+            yield Measurement("beyond", radius[word] - radius[of[word]], {"word": word})
+
+
 # Figure 3: the density of Eq. 7, its mass in n dimensions, and what the random walk draws.
 
-_PLACES = (0.0, 0.25, 0.5, 0.75, 0.9)
+_PLACES = 201  # of a curve
 _GRID = 20_001
 _STEPS = 1000
 
@@ -42,9 +100,10 @@ def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     surface = 2.0 * math.pi ** (dimension / 2.0) / math.gamma(dimension / 2.0)
     weights = surface * radii ** (dimension - 1) * density(radii, epsilon)
     sums = np.concatenate([[0.0], np.cumsum((weights[1:] + weights[:-1]) / 2.0 * radii[1])])
-    if dimension == 1:
-        for place in _PLACES:
+    if "sigma" not in setting:  # nothing is drawn for the curve
+        for place in np.linspace(-1.0, 1.0, _PLACES).round(4).tolist():
             yield Measurement("density", float(density(place, epsilon)), {"x": place})
+        return
     yield Measurement("mass", float(sums[-1]))
     walks = run.pick(quick=200, full=1000)
     walk = MetropolisWalk(epsilon=epsilon, steps=_STEPS, spread=setting["sigma"])
@@ -74,8 +133,10 @@ ENDS = {"kept": _HIGH, "distinct": {**_HIGH, **_LOW}, "hierarchy": _LOW}
 
 def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     channel = channel_of(run, setting)
-    ids = word_ids(channel.lexicon, min(len(channel.lexicon), run.pick(quick=24, full=100)))
-    runs = run.pick(quick=100, full=400)
+    ids = word_ids(
+        channel.lexicon, min(len(channel.lexicon), run.pick(quick=24, full=100, paper=10_000))
+    )
+    runs = run.pick(quick=100, full=400, paper=1000)
     for name, values in measured(channel, ids, runs, rng).items():
         scale = OF if name == "kept" else 1
         yield mean_of(STATISTICS[name], scale * values)

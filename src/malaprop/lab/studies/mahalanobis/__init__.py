@@ -71,13 +71,16 @@ def _bound(lexicon: Lexicon, shape: float, epsilon: float) -> Any:
 
 # Tables 1 to 4 and Figures 2 to 5: how often words stay, and how many different words come out.
 
+_ALL = 10**9  # texts, or words: as many as there are
 _RUNS = 100
 
 
 def words(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Run the mechanism 100 times on each of some words; count as the paper does."""
     channel = channel_of(run, setting)
-    ids = word_ids(channel.lexicon, min(len(channel.lexicon), run.pick(quick=12, full=300)))
+    ids = word_ids(
+        channel.lexicon, min(len(channel.lexicon), run.pick(quick=12, full=300, paper=_ALL))
+    )
     drawn = channel.substitute(np.repeat(ids, _RUNS), rng).reshape(len(ids), _RUNS)
     stayed = (drawn == ids[:, None]).sum(axis=1).astype(np.float64)
     different = np.array([len(np.unique(row)) for row in drawn], dtype=np.float64)
@@ -143,7 +146,7 @@ _TEST = 0.3
 
 def classifying(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     data, lexicon, name = run.data(setting["data"]), run.lexicon(), setting["mechanism"]
-    limit, draws = run.pick(quick=200, full=800), run.pick(quick=2, full=5)
+    limit, draws = run.pick(quick=200, full=800, paper=_ALL), run.pick(quick=2, full=5)
     task = tasks.registry["classify-text"]
     problem: Any = task(data=data, limit=limit, test=_TEST).prepare(lexicon)  # type: ignore[call-arg]
     if name == figures.MAJORITY:

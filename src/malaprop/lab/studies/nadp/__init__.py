@@ -27,6 +27,7 @@ from malaprop.privacy.randomness import seeded_rng
 # The mechanisms that the paper compares, as it ran them and as they are sound.
 
 DELTA = 1.0 / 73404.0
+_ALL = 10**9  # texts, or words: as many as there are
 _LAPLACIAN = {"laplacian": "coordinate-laplace", "laplacian of scale 1/ε": "coordinate-laplace"}
 
 
@@ -144,7 +145,7 @@ _BINS = 10
 
 def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     lexicon = run.lexicon()
-    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=250, full=1000)))
+    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=250, full=1000, paper=_ALL)))
     if setting["mechanism"] == "coin":
         hidden = rng.integers(len(lexicon), size=len(ids))
         shown = np.where(np.arange(len(ids)) % 2 == 0, ids, hidden)
@@ -164,7 +165,7 @@ def fig3(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
 def fig4(run: Run, setting: Setting, rng: Generator) -> Iterator[Measurement]:
     """Measure the histogram of p for Gaussian noise of one width."""
     lexicon = run.lexicon()
-    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=250, full=1000)))
+    ids = word_ids(lexicon, min(len(lexicon), run.pick(quick=250, full=1000, paper=_ALL)))
     noisy, clear = lexicon.vectors[ids].astype(np.float64), 1.0
     if setting["sigma"] > 0.0:
         channel = spherical(lexicon, setting["sigma"], "the width is given, not an ε")
@@ -256,7 +257,7 @@ def _scored(run: Run, setting: Setting, subject: Subject, rng: Generator) -> Ite
 
 
 def _problem(run: Run, data: Any) -> Any:
-    limit = run.pick(quick=600, full=1000)
+    limit = run.pick(quick=600, full=1000, paper=_ALL)
     made = tasks.registry["classify"](data=data, limit=limit, test=_TEST)  # type: ignore[call-arg]
     return run.once(("classify", data.name), lambda: made.prepare(run.lexicon()))
 

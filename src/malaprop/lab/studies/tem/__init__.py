@@ -28,6 +28,7 @@ from malaprop.privacy.randomness import seeded_rng
 
 # What follows from the law, exactly: Theorem 3's tail, and what an exponent does to words.
 
+_ALL = 10**9  # texts, or words: as many as there are
 _STAR = 400
 _ROUNDING = 1e-9
 _RUNS = 100
@@ -100,7 +101,7 @@ def _plain(texts: list[str], punctuation: bool) -> list[str]:
 
 def vocabulary(run: Run) -> Lexicon:
     """Return the lexicon's most frequent words."""
-    lexicon, size = run.lexicon(), run.pick(quick=2000, full=8000)
+    lexicon, size = run.lexicon(), run.pick(quick=2000, full=8000, paper=_ALL)
     if len(lexicon) <= size:
         return lexicon
     return run.once("vocabulary", lambda: lexicon.subset(lexicon.words[:size]))
@@ -116,12 +117,16 @@ def parts_of(run: Run, trial: int) -> dict[str, Part]:
         data: LabelledTexts = run.data("imdb")
         classes = class_numbers(data.labels, len(data))
         rng, reader = seeded_rng(1000 * run.seed + trial), CorpusReader(vocabulary(run))
-        each = min(run.pick(quick=125, full=1000), int(np.bincount(classes).min()) // len(PARTS))
+        each = min(
+            run.pick(quick=125, full=1000, paper=_ALL),
+            int(np.bincount(classes).min()) // len(PARTS),
+        )
         drawn = [rng.permutation(np.flatnonzero(classes == label)) for label in (0, 1)]
+        words = run.pick(quick=_WORDS, full=_WORDS, paper=_ALL)
         parts = {}
         for place, name in enumerate(PARTS):
             chosen = np.concatenate([own[place * each : (place + 1) * each] for own in drawn])
-            texts = [" ".join(data.texts[i].split()[:_WORDS]) for i in chosen]
+            texts = [" ".join(data.texts[i].split()[:words]) for i in chosen]
             parts[name] = Part(reader(texts), classes[chosen])
         return parts
 

@@ -1,0 +1,111 @@
+"""Build docs/studies/papers.md: everything that the five papers state, and where it is.
+
+    python tools/build_papers.py
+
+The rows are those of tools/papers.toml. What became of a table or a figure is counted from the
+results that are committed beside the pages of the studies.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from malaprop.lab.studies import judged_again, names
+from malaprop.lab.studies.study import Line, paper_of, read_results
+
+ROOT = Path(__file__).resolve().parent.parent
+ROWS = ROOT / "tools" / "papers.toml"
+PAGE = ROOT / "docs" / "studies" / "papers.md"
+_TESTS = {
+    "M/": "tests/mechanisms/test_",
+    "P/": "tests/privacy/test_",
+    "S/": "tests/lab/studies/test_",
+}
+_OUTCOMES = {True: "confirmed", False: "not confirmed", None: "not decided"}
+_HEAD = """\
+# The five papers, line by line
+
+Every algorithm, definition, theorem, table, figure and announced extension of the five papers:
+what it is, where it is built, the command that runs it, the test that checks it, and what became
+of it. For tables and figures, the paper's claims are counted on every figure that they are about;
+[the pages of the studies](README.md) show them, and
+[what we could not confirm](what-we-could-not-confirm.md) has the reasons. {counts}
+"""
+
+
+class Row(NamedTuple):
+    """A line of a paper."""
+
+    what: str
+    says: str
+    modules: str
+    command: str
+    test: str
+    verdict: str
+
+    @property
+    def path(self) -> str:
+        """The test in full."""
+        prefix = self.test[:2]
+        return _TESTS[prefix] + self.test[2:] if prefix in _TESTS else self.test
+
+
+def rows() -> dict[str, list[Row]]:
+    """Return the rows of each paper, as the file has them."""
+    papers = tomllib.loads(ROWS.read_text("utf-8"))
+    return {name: [Row(*row) for row in paper["rows"]] for name, paper in papers.items()}
+
+
+def page() -> str:
+    """Return the page."""
+    papers = rows()
+    every = [row for own in papers.values() for row in own]
+    left = sum(not row.modules for row in every)
+    counts = f"{len(every)} lines, of which {left} are left out, each with its reason."
+    parts = [_HEAD.format(counts=counts)]
+    for name, own in papers.items():
+        lines = judged_again(read_results(ROOT / "docs" / "studies" / f"{name}.jsonl.gz"))
+        parts.append(f"## {name}\n{paper_of(name).paper}. [The page of the study]({name}.md).\n")
+        parts.append(
+            "| what | it says | module | command | test | verdict |\n|---|---|---|---|---|---|"
+        )
+        parts += [_shown(row, lines) for row in own]
+        parts[-1] += "\n"
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _shown(row: Row, lines: list[Line]) -> str:
+    kind, _, item = row.verdict.partition(" ")
+    verdict = _counted(lines, item) if kind == "item" else row.verdict
+    modules = ", ".join(f"`{each.removeprefix('malaprop.')}`" for each in row.modules.split())
+    command = f"`{row.command}`" if row.command else ""
+    path, _, test = row.path.partition("::")
+    tested = f"[{test.removeprefix('test_').replace('_', ' ')}](../../{path})" if path else ""
+    return f"| {row.what} | {row.says} | {modules} | {command} | {tested} | {verdict} |"
+
+
+def _counted(lines: list[Line], item: str) -> str:
+    """Say on how many figures the paper's claims are confirmed."""
+    own = [line for line in lines if line.item == item]
+    if all(line.ours is None for line in own):
+        return "not measured: the paper's data are not at hand"
+    claims = [
+        each
+        for line in own
+        for each in line.claims
+        if each.whose == "paper" and line.ours is not None
+    ]
+    if not claims:
+        return f"{len(own)} figures measured; the paper makes no claim that they decide"
+    outcomes = Counter(_OUTCOMES[each.holds] for each in claims)
+    told = [f"{outcomes[name]} {name}" for name in _OUTCOMES.values() if outcomes[name]]
+    return f"of {len(claims)}: {', '.join(told)}"
+
+
+if __name__ == "__main__":
+    if set(rows()) != set(names()):
+        raise SystemExit("tools/papers.toml must have a section for each study")
+    PAGE.write_text(page(), "utf-8")
