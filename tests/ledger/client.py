@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
@@ -45,19 +46,32 @@ def answer(ledger: Ledger, own: Privatizer, number: int) -> str:
     return ledger.store_answer(request, own(TEXT).text.encode()).decode()
 
 
-def work(ledger: Ledger, file: Path, requests: int, threads: int, *, patient: bool = False) -> None:
-    """Answer all requests, several at a time; if `patient`, wait until the database is back."""
+def work(
+    ledger: Ledger,
+    file: Path,
+    requests: int,
+    threads: int,
+    *,
+    until_allowed: Callable[[int], object] | None = None,
+) -> None:
+    """Answer all requests, several at a time.
+
+    With `until_allowed`, which waits until a request may be sent, also wait until the database is
+    back.
+    """
     own, numbers = privatizer(), count()
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
     def client() -> None:
         while (number := next(numbers)) < requests:
+            if until_allowed is not None:
+                until_allowed(number)
             while True:
                 try:
                     sent = answer(ledger, own, number)
                     break
                 except LedgerError:
-                    if not patient:
+                    if until_allowed is None:
                         raise
                     time.sleep(0.02)
             os.write(descriptor, f"{number} {sent}\n".encode())

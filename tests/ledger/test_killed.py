@@ -80,33 +80,35 @@ def test_a_killed_database_loses_no_debit(tmp_path: Path) -> None:
         pytest.skip(LACKING)
     folder = cluster_folder()
     sent = tmp_path / "sent"
+    killed, more = 0, threading.Condition()
+
+    def until_killed_often_enough(number: int) -> None:
+        """Spread the requests over the times between kills, with some of them after the last."""
+        with more:
+            more.wait_for(lambda: killed >= number * (KILLS + 1) // REQUESTS)
+
     try:
         cluster = Cluster(folder, programs)
         cluster.start()
-        ledger = Ledger.open(cluster.database(), secret=SECRET)
-        ledger.set_limits(subject_epsilon=LIMIT)
-        done = threading.Event()
-
-        def server() -> None:
-            work(ledger, sent, REQUESTS, 4, patient=True)
-            done.set()
-
-        thread = threading.Thread(target=server)
-        thread.start()
-        kills = 0
-        while kills < KILLS or not done.is_set():
-            if kills < KILLS and not done.wait(random.SystemRandom().uniform(0.0, 0.2)):
-                kills += 1
+        with Ledger.open(cluster.database(), secret=SECRET) as ledger:
+            ledger.set_limits(subject_epsilon=LIMIT)
+            server = threading.Thread(
+                target=work,
+                args=(ledger, sent, REQUESTS, 4),
+                kwargs={"until_allowed": until_killed_often_enough},
+                daemon=True,
+            )
+            server.start()
+            for _ in range(KILLS):
+                time.sleep(random.SystemRandom().uniform(0.0, 0.2))
                 cluster.kill()
                 cluster.start()
-            elif done.is_set():
-                break
-            else:
-                done.wait(0.1)
-        thread.join()
-        assert kills
-        check(ledger, sent, REQUESTS)
-        ledger.close()
+                with more:
+                    killed += 1
+                    more.notify_all()
+            server.join(timeout=120)
+            assert not server.is_alive()
+            check(ledger, sent, REQUESTS)
         cluster.kill()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
