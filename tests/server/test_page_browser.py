@@ -150,7 +150,7 @@ def test_the_budget_stays_as_it_is_when_the_slider_moves(browser: Browser, site:
         before = budget.input_value()
         for epsilon in ("1", "3", "2"):
             with page.expect_response("**/v1/page/draw"):
-                page.get_by_role("button", name=f"ε = {epsilon}", exact=True).click()
+                page.locator(f'[data-epsilon="{epsilon}"]').click()
             own.idle()
             assert budget.input_value() == before
         for _ in range(4):  # five draws of an example at ε = 2 are what it is made for
@@ -166,11 +166,13 @@ def test_the_slider_stays_in_sight_of_the_text_on_a_phone(browser: Browser, site
         page = own.open("text").page
         own.idle()
         page.locator(".private").first.evaluate("(element) => element.scrollIntoView()")
-        box = page.locator("#epsilon").bounding_box()
-        word = page.locator(".private .word").last.bounding_box()
+        box = page.locator("#presets-note + .presets").bounding_box()
+        slider = page.locator("#epsilon").bounding_box()
+        word = page.locator(".private .word").first.bounding_box()
         assert box is not None
+        assert slider is not None
         assert word is not None
-        assert 0 < word["y"] + word["height"] < box["y"] < 800
+        assert 0 < slider["y"] < box["y"] + box["height"] < word["y"] < 400
 
 
 def test_a_text_is_tried_by_keyboard(browser: Browser, site: Site) -> None:
@@ -350,6 +352,26 @@ def test_a_map_shows_each_mechanism(browser: Browser, site: Site) -> None:
         page.get_by_role("radio", name="one draw").check()
         assert page.locator(".plane .arrow").count() == 2
         assert "came out" in (page.locator("svg.plane").get_attribute("aria-label") or "")
+
+
+@pytest.mark.parametrize("mechanism", ["Laplace", "Hyperbolic"])
+def test_words_of_a_map_do_not_touch(browser: Browser, site: Site, mechanism: str) -> None:
+    with visit(browser, site) as own:
+        page = own.open("vectors").page
+        page.get_by_role("radio", name=mechanism).check()
+        page.wait_for_selector(f'svg.plane[aria-label^="{mechanism}"]')
+        touching = page.evaluate(
+            """() => {
+              const words = [...document.querySelectorAll(".plane text:not([transform])")];
+              if (words.length < 20) return words.length;
+              const boxes = words.map((word) => [word.textContent, word.getBBox()]);
+              return boxes.flatMap(([word, a], i) => boxes.slice(0, i)
+                .filter(([, b]) => a.x < b.x + b.width && b.x < a.x + a.width
+                  && a.y + 4 < b.y + b.height && b.y + 4 < a.y + a.height)
+                .map(([other]) => `${word} ${other}`));
+            }"""
+        )
+        assert touching == []
 
 
 def test_a_word_is_chosen_by_pointer_and_by_keyboard(browser: Browser, site: Site) -> None:

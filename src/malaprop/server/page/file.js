@@ -14,15 +14,19 @@ export async function mount(element, api) {
   const meaning = await loadMeaning(api);
   const state = { file: null, format: "", compression: null };
   const chosen = h("input", { type: "file", id: "file-input", onchange: () => choose() });
+  const chosenName = h("strong", {}, "Choose a file, or drop it here");
   const columns = h("input", { type: "text", id: "file-columns", autocomplete: "off" });
   const columnsBox = h("div", { class: "field", hidden: true }, h("label", { for: "file-columns" }, "Columns that hold text, separated by commas"), columns);
   const columnsNote = h("p", { class: "note", id: "file-columns-note" });
   columns.setAttribute("aria-describedby", "file-columns-note");
-  const epsilon = h("input", { type: "number", id: "file-epsilon", min: 0.1, max: 20, step: 0.1, value: 1.5, oninput: () => showLevel() });
-  const level = h("p", { class: "note", role: "status" });
+  const { points, step, start } = meaning.mechanisms.balanced;
+  const epsilon = h("input", { type: "range", id: "file-epsilon", min: points[0].epsilon, max: points.at(-1).epsilon, step, oninput: () => showLevel() });
+  epsilon.value = start;
+  const epsilonShown = h("output", { for: "file-epsilon" });
+  const [level, advice] = [h("p", { class: "level" }), h("p", { class: "note" })];
   const readable = h("input", { type: "checkbox", id: "file-readable", checked: true });
   const names = h("input", { type: "checkbox", id: "file-names" });
-  const subject = h("input", { type: "text", id: "file-subject", maxlength: 200, autocomplete: "off" });
+  const subject = h("input", { type: "text", id: "file-subject", maxlength: 200, autocomplete: "off", "aria-describedby": "file-subject-note" });
   const go = h("button", { type: "button", class: "main", disabled: true, onclick: () => run() }, "Choose a file first");
   const stop = h("button", { type: "button", hidden: true }, "Cancel");
   const progress = h("progress", { max: 1, value: 0, "aria-label": "Progress" });
@@ -32,25 +36,31 @@ export async function mount(element, api) {
   element.replaceChildren(h("div", { class: "view file-view" },
     h("h1", { tabindex: -1 }, "Make a file private"),
     h("p", { class: "lead" }, "Choose a file of texts or a table. The Malaprop program makes it private, and gives you the result, with a report of what was protected and what was not."),
-    h("section", { class: "card" },
-      h("div", { class: "field" }, h("label", { for: "file-input" }, "File: text, CSV, TSV, JSON, HTML, Markdown, mail or Parquet"), chosen),
-      columnsBox, columnsNote,
-      h("div", { class: "row fields" }, h("label", { for: "file-epsilon" }, "How private? ε ="), epsilon,
+    h("div", { class: "pair" },
+      h("section", { class: "card", "aria-labelledby": "file-title" },
+        h("h2", { id: "file-title" }, "Your file"),
+        h("label", { class: "drop", for: "file-input" }, chosen, chosenName, h("small", {}, "Text, CSV, TSV, JSON, HTML, Markdown, mail or Parquet")),
+        columnsBox, columnsNote,
+        h("div", { class: "field" }, h("label", { for: "file-subject" }, "Person or case (optional)"), subject,
+          h("p", { class: "note", id: "file-subject-note" }, "Whom the file is about. The program’s ledger adds up what is released about them."))),
+      h("section", { class: "card dial-slider", "aria-labelledby": "file-dial" },
+        h("h2", { id: "file-dial" }, h("label", { for: "file-epsilon" }, "How private?  ε = "), epsilonShown),
+        epsilon, h("div", { class: "scale-ends", "aria-hidden": "true" }, h("small", {}, "more private"), h("small", {}, "closer to the original")),
+        h("div", { class: "meaning-box" }, level, advice),
         h("label", { class: "check" }, readable, "make it readable"),
-        h("label", { class: "check" }, names, "replace names and places by others from lists")),
-      level,
-      h("div", { class: "row fields" }, h("label", { for: "file-subject" }, "Person or case that it is about (optional: adds up what is released about them)"), subject),
-      h("p", { class: "note" }, "The program’s ledger notes the price of the run, and none of the text. The upload is deleted when the run has ended."),
-      h("div", { class: "row" }, go), progressBox),
+        h("label", { class: "check" }, names, "replace names of people and places"))),
+    h("div", { class: "row" }, go, h("p", { class: "note" }, "The upload is deleted when the run has ended. The ledger notes the price, and none of the text.")), progressBox,
     place));
 
   showLevel();
 
   function showLevel() {
     const value = Number(epsilon.value);
-    const figures = value >= 0.5 && value <= 4 && figuresAt(meaning, "balanced", value);
-    level.textContent = figures ? `${levelOf(figures)} Of 100 words, an attacker guesses about ${Math.round(100 * figures.context)} right, as measured on public film reviews. ${adviceOf(value)}`
-      : "What this ε means has been measured from 0.5 to 4 only.";
+    const figures = figuresAt(meaning, "balanced", value);
+    epsilonShown.textContent = short(value);
+    level.textContent = levelOf(figures);
+    advice.textContent = `Of 100 words, an attacker guesses about ${Math.round(100 * figures.context)} right, as measured on public film reviews. ${adviceOf(value)}`;
+    epsilon.setAttribute("aria-valuetext", `epsilon ${short(value)}. ${level.textContent}`);
   }
 
   async function choose() {
@@ -59,6 +69,7 @@ export async function mount(element, api) {
     const endings = (state.file?.name ?? "").toLowerCase().split(".").slice(1);
     state.compression = ["gz", "zst"].includes(endings.at(-1)) ? endings.pop() : null;
     state.format = FORMATS[endings.at(-1)] ?? "";
+    chosenName.textContent = state.file?.name ?? "Choose a file, or drop it here";
     go.disabled = !state.format;
     go.textContent = state.format ? "Make the file private" : "Choose a file first";
     columnsBox.hidden = !WITH_COLUMNS.includes(state.format);

@@ -1,7 +1,7 @@
 // What is not protected, in plain words, with figures and a picture of what anybody sees.
 
 import { h } from "./dom.js";
-import { figuresAt, fromEven, loadMeaning, sampleOf } from "./meaning.js";
+import { figuresAt, loadMeaning, mostSure, sampleOf } from "./meaning.js";
 
 const EPSILON = 1.5;
 
@@ -38,7 +38,7 @@ export async function mount(element, api) {
     card("Who has the original", [
       h("p", {}, "The service, and whoever runs its machine, see your text while they work on it. The page keeps no text, and neither the logs nor the ledger hold your words. Malaprop protects from those who read the result, and from nobody else.")]),
     card("What is promised instead", [
-      h("p", {}, `Suppose that somebody knows the whole text but one word, and wavers 50:50 between two words that are one step apart, such as aspirin and ibuprofen. One draw of that word shifts this to at most about ${fromEven(Math.exp(EPSILON))} (odds × ${Math.exp(EPSILON).toFixed(1)}), whatever else they know. For two words that are two steps apart, it is ${fromEven(Math.exp(2 * EPSILON))}, and so on with each step. That is proved, and `,
+      h("p", {}, `Suppose that somebody knows the whole text but one word, and is 50 % sure of each of two words that are one step apart, such as aspirin and ibuprofen. One draw of that word makes them at most ${mostSure(Math.exp(EPSILON))} sure of one, whatever else they know. For two words that are two steps apart, it is ${mostSure(Math.exp(2 * EPSILON))}, and so on with each step. That is proved, and `,
         h("code", {}, "malaprop audit"), " checks it.")])));
 }
 

@@ -67,7 +67,7 @@ const LEVELS = [
 
 /** Say in a sentence how private an ε is. */
 export function levelOf(figures) {
-  const known = figures.context ?? figures.guessed;
+  const known = guessedOf(figures);
   return LEVELS.find(([most]) => known < most)[1];
 }
 
@@ -89,14 +89,18 @@ export function sampleOf(figures) {
   return figures.sampleName.replace(/ \(.*\)$/, "");
 }
 
-/** Write how far a 50:50 belief can shift: odds of 2.72 are "73:27". */
-export function fromEven(odds) {
-  const share = Math.round((100 * odds) / (1 + odds));
-  return share > 99 ? "over 99:1" : `${share}:${100 - share}`;
+/** Write how sure somebody who was 50 % sure can become, at most: odds of 2.72 are "74 %". */
+export function mostSure(odds) {
+  const share = Math.ceil((100 * odds) / (1 + odds) - 1e-9); // rounded up: it is a bound
+  return share > 99 ? "nearly 100 %" : `${share} %`;
 }
 
-/** Round a number of words as far as it is known. */
-const roughly = (number) => (number < 100 ? Math.round(number) : Number(number.toPrecision(1))).toLocaleString("en-US");
+/** Return the share of words that an attacker guesses: with context, where that was measured. */
+export const guessedOf = (figures) => figures.context ?? figures.guessed;
+
+/** Name a number of words as far as it is known. */
+const words = (number) => (number > 1000 ? "thousands of words" : number > 100 ? "hundreds of words" : number > 20 ? "dozens of words"
+  : number < 1.5 ? "mostly 1 word" : `about ${Math.round(number)} words`);
 
 const of100 = (value) => (value < 0.005 ? "fewer than 1" : value > 0.995 ? "more than 99" : `about ${Math.round(100 * value)}`);
 
@@ -104,17 +108,16 @@ const of100 = (value) => (value < 0.005 ? "fewer than 1" : value > 0.995 ? "more
 export function factsOf(figures) {
   const facts = [];
   const kept = figures.sampleKept ?? figures.kept;
-  facts.push([of100(kept), "of 100 words stay exactly as they were. The result does not mark them: the colours are for you alone."]);
+  facts.push([of100(kept), "of 100 words stay exactly as they were. The result does not mark them."]);
   if (figures.context !== null && figures.context !== undefined) {
-    facts.push([of100(figures.context), "of 100 words are guessed right by an attacker: somebody who wants the original, knows how Malaprop works, and which words usually follow each other."]);
+    facts.push([of100(figures.context), "of 100 words are guessed right by an attacker: somebody who wants the original, and knows how Malaprop works, and which words usually follow each other."]);
   } else {
     facts.push([(figures.atLeast ? "at least " : "") + of100(figures.guessed).replace("about ", ""),
       "of 100 words are guessed right by an attacker: somebody who wants the original, knows how Malaprop works, and looks at each word alone."]);
   }
   if (figures.plausible) {
-    const number = figures.plausible > 9999 ? "over 10,000" : `about ${roughly(figures.plausible)}`;
-    if (figures.plausible < 1.5) facts.push(["mostly 1", "word alone fits a word that comes out: its original."]);
-    else facts.push([number, "words fit a typical word that comes out about equally well: any of them may be its original."]);
+    facts.push([words(figures.plausible), figures.plausible < 1.5 ? "alone explains a typical word of the result: its original."
+      : "explain a typical word of the result about equally well: each of them may be its original."]);
   }
   return facts;
 }
@@ -122,16 +125,16 @@ export function factsOf(figures) {
 /** Return a bar of what stays and what is guessed, and a function that shows other figures. */
 export function meaningBar() {
   const parts = ["stays", "guessed", "hidden"].map((name) => h("span", { class: `part ${name}` }));
-  const bar = h("div", { class: "bar fades", role: "img" }, parts);
+  const bar = h("div", { class: "bar", role: "img" }, parts);
   const key = h("p", { class: "bar-key" });
   const element = h("div", {}, bar, key);
   const show = (figures) => {
     const kept = figures.sampleKept ?? figures.kept;
-    const known = Math.max(kept, figures.context ?? figures.guessed);
+    const known = Math.max(kept, guessedOf(figures));
     const [stays, guessed] = [kept, known].map((each) => Math.round(100 * each) / 100); // so that the three add up
     const shares = [stays, guessed - stays, 1 - guessed];
     parts.forEach((part, i) => (part.style.flexGrow = Math.max(0.001, shares[i])));
-    const labels = [["stays", "unchanged", shares[0]], ["guessed", "changed, but guessed", shares[1]], ["hidden", "not guessed", shares[2]]];
+    const labels = [["stays", "unchanged", shares[0]], ["guessed", "changed, but guessed by an attacker", shares[1]], ["hidden", "not guessed", shares[2]]];
     key.replaceChildren(...labels.map(([name, label, value]) =>
       h("span", {}, h("i", { class: `dot ${name}` }), ` ${label}: ${percent(value)}`)));
     bar.setAttribute("aria-label", labels.map(([, label, value]) => `${label}: ${percent(value)}`).join(", "));

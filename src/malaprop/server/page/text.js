@@ -1,7 +1,7 @@
 // The view that a newcomer sees first: a text, its private version, and what ε does to it.
 
 import { announce, h, later, problemBox, short } from "./dom.js";
-import { adviceOf, equalSuccess, factsOf, figuresAt, fromEven, levelOf, loadMeaning, meaningBar, sampleOf } from "./meaning.js";
+import { adviceOf, equalSuccess, factsOf, figuresAt, guessedOf, levelOf, loadMeaning, meaningBar, mostSure, sampleOf } from "./meaning.js";
 import { countMoves, fate, showDrawn } from "./private_text.js";
 import { command, copyable, python } from "./same.js";
 import { showWord } from "./word.js";
@@ -9,6 +9,10 @@ import { showWord } from "./word.js";
 const LONGEST = 20000;
 const USUAL_DRAWS = 5; // that a budget allows at first, at an ε a third above the one that the page starts with: at ε = 2
 const IDLE = "Choose a word to see what it could become.";
+const FORMS = [ // how a draw is shown: name, label, and what that does
+  ["drawn", "as drawn", "As drawn: each word as it came out at random."],
+  ["readable", "readable", "Readable: a drawn word may give way to one near it that fits the words beside it. That looks at drawn words only."],
+];
 const STEPS = { // what a step may be, beside the default of the library
   date: ["a day", "3 days", "a week", "30 days"],
   number: ["5 %", "a tenth", "20 %"],
@@ -73,25 +77,29 @@ export async function mount(element, api) {
   const problemPlace = h("div", {});
 
   const slider = h("input", { type: "range", id: "epsilon", oninput: () => slid() });
-  const presets = h("div", { class: "row presets", role: "group", "aria-label": "Try an ε" });
+  const presetsNote = h("p", { class: "note", id: "presets-note" }, "Of 100 words, an attacker guesses right:");
+  const presets = h("div", { class: "presets", role: "group", "aria-labelledby": "presets-note" });
   const epsilonShown = h("output", { for: "epsilon" });
   const level = h("p", { class: "level" });
   const advice = h("p", { class: "advice" });
   const [bar, showBar] = meaningBar();
+  const factsTitle = h("h2", { id: "facts-title" });
   const facts = h("ul", { class: "facts" });
   const factsNote = h("p", { class: "note" });
 
   const drawButton = h("button", { type: "button", class: "main", onclick: () => draw(true) }, "Draw again");
   const price = h("p", { class: "price" });
   const meter = h("div", { class: "meter", role: "img" });
-  const meterText = h("p", { class: "meter-text" });
+  const meterText = h("p", { class: "note meter-text" });
+  const budgetText = h("p");
   const budgetInput = h("input", { type: "number", id: "budget", min: 1, max: 1000, step: 1,
     onchange: () => { state.budget = Number(budgetInput.value) || null; showBudget(); } });
   const subjectInput = h("input", { type: "text", id: "subject", maxlength: 200, autocomplete: "off",
     onchange: () => { state.subject = subjectInput.value; askPrice(); } });
   const startOver = h("button", { type: "button", class: "small", onclick: () => { state.draws = []; showBudget(); } }, "Start the count anew");
 
-  const wordPanel = h("section", { class: "card word-panel", hidden: true, "aria-label": "The chosen word" });
+  const wordPanel = h("section", { class: "card word-panel", hidden: true, "aria-label": "The chosen word",
+    onclose: () => output.querySelector(`[data-slot="${state.selected}"]`)?.focus() });
   const [commandBox, setCommand] = copyable("Command line");
   const [pythonBox, setPython] = copyable("Python");
 
@@ -114,36 +122,37 @@ export async function mount(element, api) {
   element.replaceChildren(h("div", { class: "view text-view" },
     h("h1", { tabindex: -1 }, "See what private text looks like"),
     h("p", { class: "lead" }, "In the place of each word, Malaprop puts one that is drawn at random: sometimes the word itself, sometimes a similar one, sometimes any other. ",
-      "One number, ε (epsilon), sets how often: low, and hardly a word is left; high, and most words stay. ",
-      h("strong", {}, "A private text is not an anonymous one:"), " its length and order show, at a high ε its topic, too, and names may stay. ", h("a", { href: "#limits" }, "What is not protected")),
-    h("div", { class: "pair" },
-      h("section", { class: "card", "aria-labelledby": "own-title" },
-        h("h2", { id: "own-title" }, h("label", { for: "own-text" }, "Your text")),
-        h("div", { class: "row examples", role: "group", "aria-label": "Examples" }, exampleButtons),
-        input, inputNote),
-      h("section", { class: "card", "aria-labelledby": "private-title" },
-        h("div", { class: "row between" }, privateTitle,
-          h("div", { class: "row" },
-            choice("form", "How to show it", [["readable", "readable"], ["drawn", "as drawn"]], "readable", (value) => { state.readable = value === "readable"; showOutput(); showCode(); }),
-            h("label", { class: "check" }, h("input", { type: "checkbox", onchange: (event) => { state.originals = event.target.checked; showOutput(); } }), "show originals"))),
-        output, legend, kept, look,
-        h("fieldset", { class: "names" }, h("legend", { class: "unseen" }, "Names of people and places"),
-          h("label", { class: "check" }, h("input", { type: "checkbox", id: "names", onchange: (event) => { state.names = event.target.checked; changed(); } }), "replace names of people"),
-          h("label", { class: "check" }, h("input", { type: "checkbox", id: "places", onchange: (event) => { state.places = event.target.checked; changed(); } }), "replace names of places"),
-          namesNote)),
-      rivalBox),
-    wordPanel,
-    h("div", { class: "dial" },
-      h("section", { class: "card dial-slider", "aria-labelledby": "dial-title" },
-        h("h2", { id: "dial-title" }, h("label", { for: "epsilon" }, "How private?  ε = "), epsilonShown),
-        slider, h("div", { class: "row between ends" }, h("span", { "aria-hidden": "true" }, "← more private"), presets, h("span", { "aria-hidden": "true" }, "closer to the original →")),
-        level, h("div", { class: "bar-box" }, bar)),
-      h("section", { class: "card dial-facts", "aria-label": "What this ε means" }, advice, facts, factsNote)),
+      "The dial ε (epsilon) sets how often: low, and hardly a word is left; high, and most stay. ",
+      h("strong", {}, "Private is not anonymous: "), h("a", { href: "#limits" }, "what is not protected"), "."),
+    h("div", { class: "trial" },
+      h("section", { class: "card dial", "aria-labelledby": "dial-title" },
+        h("div", { class: "dial-slider" },
+          h("h2", { id: "dial-title" }, h("label", { for: "epsilon" }, "How private?  ε = "), epsilonShown),
+          slider, h("div", { class: "scale-ends", "aria-hidden": "true" }, h("small", {}, "more private"), h("small", {}, "closer to the original")),
+          presetsNote, presets),
+        h("div", { class: "dial-meaning" }, level, bar)),
+      h("div", { class: "pair" },
+        h("section", { class: "card", "aria-labelledby": "own-title" },
+          h("div", { class: "row between" }, h("h2", { id: "own-title" }, h("label", { for: "own-text" }, "Your text")),
+            h("div", { class: "row examples", role: "group", "aria-label": "Examples" }, exampleButtons)),
+          input, h("div", { class: "row action" }, drawButton, price), meter, meterText, inputNote,
+          h("fieldset", { class: "names" }, h("legend", { class: "unseen" }, "Names of people and places"),
+            h("label", { class: "check" }, h("input", { type: "checkbox", id: "names", onchange: (event) => { state.names = event.target.checked; changed(); } }), "replace names of people"),
+            h("label", { class: "check" }, h("input", { type: "checkbox", id: "places", onchange: (event) => { state.places = event.target.checked; changed(); } }), "replace names of places"),
+            namesNote)),
+        h("section", { class: "card", "aria-labelledby": "private-title" },
+          h("div", { class: "row between" }, privateTitle,
+            h("div", { class: "row" },
+              choice("form", "How to show it", FORMS.map(([name, label]) => [name, label]), "readable", (value) => { state.readable = value === "readable"; showOutput(); showCode(); }),
+              h("label", { class: "check" }, h("input", { type: "checkbox", onchange: (event) => { state.originals = event.target.checked; showOutput(); } }), "show originals"))),
+          problemPlace, output, legend, look, kept),
+        rivalBox),
+      wordPanel),
+    h("section", { class: "card", "aria-labelledby": "facts-title" }, factsTitle, advice, facts, factsNote),
     h("section", { class: "card budget", "aria-labelledby": "budget-title" },
       h("div", {}, h("h2", { id: "budget-title" }, "Draw again, and watch the budget"),
-        h("p", {}, "Each draw is a new random version. Somebody who sees several of them can compare, and may learn more than from one. So every draw has a price, and the prices add up. The budget is what you allow in all: once it is used up, the button stops."),
-        problemPlace, h("div", { class: "row" }, drawButton, price)),
-      h("div", {}, meter, meterText,
+        h("p", {}, "Each draw is a new random version. Somebody who sees several of them can compare, and may learn more than from one. So every draw has a price, and the prices add up. The budget is what you allow in all: once it is used up, the button stops.")),
+      h("div", {}, budgetText,
         h("div", { class: "row fields" },
           h("span", {}, h("label", { for: "budget" }, "Budget for this text, in ε"), " ", budgetInput),
           h("span", { class: "own-only" }, h("label", { for: "subject" }, "Person or case (optional)"), " ", subjectInput), startOver))),
@@ -201,8 +210,9 @@ export async function mount(element, api) {
     slider.step = about.step;
     slider.value = state.epsilon;
     const tried = state.mechanism === "balanced" ? [1, 1.5, 2, 3] : about.points.map((point) => point.epsilon).slice(0, 5);
-    presets.replaceChildren(...tried.map((epsilon) => h("button", { type: "button", class: "small", "data-epsilon": epsilon, "aria-label": `ε = ${epsilon}`,
-      onclick: () => { slider.value = epsilon; slid(); } }, `ε = ${epsilon}`)));
+    const known = (epsilon) => Math.round(100 * guessedOf(figuresAt(meaning, state.mechanism, epsilon)));
+    presets.replaceChildren(...tried.map((epsilon) => h("button", { type: "button", "data-epsilon": epsilon,
+      onclick: () => { slider.value = epsilon; slid(); } }, h("strong", {}, `ε = ${epsilon}`), h("small", {}, ` ${known(epsilon)}`), h("span", { class: "unseen" }, " of 100 words guessed"))));
   }
 
   // What happens.
@@ -359,8 +369,8 @@ export async function mount(element, api) {
     }
     legend.replaceChildren(...moves(drawn));
     const stayed = (how) => countMoves(drawn, how).find(([name]) => name === "kept")?.[2] ?? 0;
-    kept.textContent = `Red: the word is the original one, though nothing tells a reader so. Yellow, green, blue: the word has moved ever farther. A step leads from a word to a near one, as from aspirin to ibuprofen.${asDrawn ? ""
-      : ` Making the text readable looks at the drawn words only, and may bring words back: ${stayed(true)} of ${drawn.tags.length} were unchanged as drawn, ${stayed(false)} are now. What reads well may still be wrong.`}`;
+    kept.textContent = `Only you see the colours: a reader cannot tell which words are the original ones. A step leads to a similar word, as from aspirin to ibuprofen. ${FORMS.find(([name]) => name === (asDrawn ? "drawn" : "readable"))[2]}${asDrawn ? ""
+      : ` It may bring words back: ${stayed(true)} of ${drawn.tags.length} were unchanged as drawn, ${stayed(false)} are now. What reads well may still be wrong.`}`;
     const old = state.drawnOptions.epsilon !== state.epsilon || state.drawnOptions.mechanism !== state.mechanism;
     if (old && !state.example) legend.append(h("strong", { class: "old" }, `Drawn with ${state.drawnOptions.mechanism} at ε = ${short(state.drawnOptions.epsilon)}. Press the button to draw at ε = ${short(state.epsilon)}.`));
     const classes = {};
@@ -387,6 +397,7 @@ export async function mount(element, api) {
 
   function showMeaning() {
     epsilonShown.textContent = short(state.epsilon);
+    factsTitle.textContent = `What ε = ${short(state.epsilon)} means`;
     for (const button of presets.children) button.setAttribute("aria-pressed", String(Number(button.dataset.epsilon) === state.epsilon));
     const figures = state.lexicon === meaning.lexicon.name ? figuresAt(meaning, state.mechanism, state.epsilon) : null;
     for (const part of [bar, level]) part.hidden = !figures;
@@ -400,7 +411,7 @@ export async function mount(element, api) {
     }
     const told = factsOf(figures);
     if (isGraph(state.mechanism)) {
-      told.push([fromEven(Math.exp(state.epsilon)), "is the most, rounded, to which one draw can push an attacker who wavers 50:50 between two words that are one step apart, such as aspirin and ibuprofen. This is proved, whatever else they know."]);
+      told.push([`${mostSure(Math.exp(state.epsilon))} sure`, "is the most that one draw can make an attacker who was 50 % sure which of two similar words it was, such as aspirin or ibuprofen. This is proved, whatever else they know."]);
     }
     facts.replaceChildren(...told.map(([number, text]) => h("li", {}, h("strong", {}, number), " ", text)));
     level.textContent = levelOf(figures);
@@ -427,15 +438,15 @@ export async function mount(element, api) {
     meter.setAttribute("aria-label", `${short(spent)} of ${short(budget)} spent`);
     const figures = figuresAt(meaning, state.mechanism, state.epsilon);
     const same = state.draws.every((each) => each.epsilon === state.epsilon);
-    const repeated = count > 1 && same && figures?.repeats ? ` ${seen(figures.repeats, count)}` : "";
-    const ledger = last ? ` The ledger has booked ${short(last.spent, 6)} in all on ${state.subject.trim() ? "this person" : "this machine's own account"}${last.remaining === null ? ", and sets no limit" : `; ${short(last.remaining, 6)} are left`}.` : "";
-    meterText.textContent = `${count} ${count === 1 ? "draw" : "draws"}: ${short(spent)} of ${short(budget)} spent, ${short(left)} left.${repeated}${ledger}`
-      + (state.example ? " This text is invented, so it costs nothing in earnest, and each move of the slider starts the count anew. Of your own text, every draw counts."
-        : " The ledger’s own count cannot be started anew.");
+    const repeated = count > 1 && same && figures?.repeats ? `${seen(figures.repeats, count)} ` : "";
+    const ledger = last ? `The ledger has booked ${short(last.spent, 6)} in all on ${state.subject.trim() ? "this person" : "this machine's own account"}${last.remaining === null ? ", and sets no limit" : `; ${short(last.remaining, 6)} are left`}. ` : "";
+    meterText.textContent = `${count} ${count === 1 ? "draw" : "draws"}: ${short(spent)} of ${short(budget)} spent, ${short(left)} left.`;
+    budgetText.textContent = repeated + ledger + (state.example ? "This text is invented, so it costs nothing in earnest, and each move of the slider starts the count anew. Of your own text, every draw counts."
+      : "The ledger’s own count cannot be started anew.");
     drawButton.textContent = count || state.example ? "Draw again" : "Draw";
     drawButton.disabled = !state.text.trim() || over;
     const times = state.rival || !next ? 0 : next / state.epsilon;
-    const why = times > 1 && Math.abs(times - Math.round(times)) < 1e-6 ? ` = ${short(state.epsilon)} × ${Math.round(times)}: the word that is repeated most is drawn ${Math.round(times)} times in this text${times > 2.5 ? ". One draw for all places of a word costs less: see below" : ""}` : "";
+    const why = times > 1 && Math.abs(times - Math.round(times)) < 1e-6 ? ` = ${short(state.epsilon)} × ${Math.round(times)}: one word stands in this text ${Math.round(times)} times${times > 2.5 ? ". One draw for all its places costs less: see below" : ""}` : "";
     const remedy = allowed < next ? "The ledger's limit is the service's own: take a smaller ε." : "Raise it, or take a smaller ε.";
     price.textContent = over ? `The budget does not allow another draw, which costs ${short(next)}${why}. ${remedy}` : next ? `costs ${short(next)}${state.rival ? " for both" : why}.` : "";
     startOver.hidden = !count;

@@ -1,7 +1,7 @@
 // A tour on one made-up note. All figures were measured beforehand, by a tool, and are in tour.json.
 
 import { announce, h, percent, s, short } from "./dom.js";
-import { figuresAt, fromEven, levelOf, loadMeaning } from "./meaning.js";
+import { figuresAt, levelOf, loadMeaning, mostSure } from "./meaning.js";
 import { neighbourhood } from "./word.js";
 
 const STEPS = [
@@ -37,8 +37,8 @@ class Tour {
     this.short = h("div", { class: "card in-short" });
     this.price = h("div", { class: "card price-card" });
     this.element = h("div", { class: "view understand" },
-      h("h1", { tabindex: -1 }, "Understand"),
-      h("p", { class: "lead" }, "Five steps on a note about an invented patient: what becomes of it, what ε changes, and what an attacker still learns. An attacker is somebody who wants the original back. The notes stand here as drawn, before any step that makes them readable."),
+      h("h1", { tabindex: -1 }, "What ε does, in five steps"),
+      h("p", { class: "lead" }, "What becomes of a note about an invented patient, what ε changes, and what is still learned by an attacker, who is somebody that wants the original back. The notes stand here as drawn, before any step that makes them readable."),
       h("div", { class: "card tour" }, this.stepsList(), this.controls(), this.stage, this.moves()),
       h("div", { class: "tour-below" }, this.short, this.price));
     this.update();
@@ -72,7 +72,7 @@ class Tour {
     this.versionsBox = h("div", { class: "tour-dial" }, h("label", { for: "tour-times" }, "Private versions of the note: ", this.versionsShown), this.versions);
     return h("div", { class: "tour-controls" },
       h("div", { class: "tour-dial" }, h("label", { for: "tour-epsilon" }, "ε = ", this.epsilon), this.slider,
-        h("div", { class: "scale-ends", "aria-hidden": "true" }, h("small", {}, "more private"), h("small", {}, "more useful"))),
+        h("div", { class: "scale-ends", "aria-hidden": "true" }, h("small", {}, "more private"), h("small", {}, "closer to the original"))),
       h("label", { class: "inline switch", for: "tour-attacker" }, this.switch, " Attacker’s view"), h("span", { class: "inline" }, this.again, " ", this.free), this.versionsBox);
   }
 
@@ -128,12 +128,12 @@ class Tour {
     const last = this.counted.times.length - 1;
     const row = (title, value) => h("tr", {}, h("th", { scope: "row" }, title), shown.map((level) => h("td", {}, value(level))));
     return [h("h2", {}, "In short"),
-      h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "The words of this note"), shown.map((level) => h("th", { scope: "col" }, `ε = ${level.epsilon}`)))),
+      h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Of the words of this note"), shown.map((level) => h("th", { scope: "col" }, `ε = ${level.epsilon}`)))),
         h("tbody", {},
           row("stay as they are", (level) => percent(level.kept)),
-          row("are guessed right, with context, by an attacker who sees one private version", (level) => percent(level.context)),
-          row(`are guessed right, without context, by an attacker who compares ${this.counted.times[last]} versions`, (level) => percent(level.together[last])),
-          row("at most, one draw can shift a 50:50 doubt between a word and one a step away to about", (level) => fromEven(Math.exp(level.epsilon))))),
+          row("an attacker guesses from one private version, with context", (level) => percent(level.context)),
+          row(`an attacker guesses from ${this.counted.times[last]} versions, without context`, (level) => percent(level.together[last])),
+          row("how sure an attacker can become, at most, who was 50 % sure which of two similar words it was", (level) => mostSure(Math.exp(level.epsilon))))),
       h("p", { class: "note" }, `Measured on this note: ${this.counted.draws} draws at each ε, ${this.counted.rounds} for several versions. `,
         "The attacker is a program that knows the mechanism, how frequent words are, and which words follow which. A better one, or one who knows the patient, gets more right: ",
         h("a", { href: "#limits" }, "what is not protected"), ".")];
@@ -195,12 +195,12 @@ function itsNeighbours(tour) {
     h("div", { class: "two" },
       h("figure", {}, neighbourPicture(tour), h("figcaption", { class: "note" }, "Solid lines join words that are one step apart; dashed lines are longer. A number is the chance to come out.")),
       h("div", {}, h("h3", {}, `Where the draws go at ε = ${level.epsilon}`),
-        h("table", { class: "chances" }, h("thead", {}, h("tr", {}, ["Steps", "Words", "Chance, all together"].map((each) => h("th", { scope: "col" }, each)))),
+        h("table", { class: "chances" }, h("thead", {}, h("tr", {}, ["Steps", "Words", "Chance"].map((each) => h("th", { scope: "col" }, each)))),
           h("tbody", {}, rings.map(([name, count, chance]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, count.toLocaleString("en-US")), h("td", {}, percent(chance)))))),
         tour.attacker
           ? h("div", { class: "attack" }, h("p", {}, h("strong", {}, "The attacker"), ` weighs neighbours against each other, and that is what is limited: no word that comes out is more than ${factor} times as likely for “${tour.text(word)}” as for “${tour.text(first[0])}”. `,
             `Two steps away the limit is ${short(Math.exp(2 * level.epsilon), 2)} times, and so on: that it was about health is protected less than which illness.`))
-          : h("p", {}, `This is the promise: no word that comes out is more than ${factor} times as likely for “${tour.text(word)}” as for a word one step away. So whoever wavers 50:50 between the two gets to about ${fromEven(Math.exp(level.epsilon))} at most. ε is that limit: ${factor} is e to the power of ${level.epsilon}.`))),
+          : h("p", {}, `This is the promise: no word that comes out is more than ${factor} times as likely for “${tour.text(word)}” as for a word one step away. So whoever was 50 % sure of each of the two is ${mostSure(Math.exp(level.epsilon))} sure of one at most. ε is that limit: ${factor} is e to the power of ${level.epsilon}.`))),
   ];
 }
 
@@ -227,7 +227,7 @@ function theDial(tour) {
   const shown = comparedWith(tour);
   return [
     h("p", {}, `ε sets how often a word stays, and how often it becomes a near or a far one. So it sets how private and how useful the text is. Here is the note at ε = 1 and at ε = 2${shown.length > 2 ? `, and at ε = ${tour.level.epsilon}, where the dial stands` : "; move the dial for another ε beside them"}.`),
-    legend("kept", "a word that stayed as it was"), tour.attacker && legend("hit", "a word that the attacker guesses right"),
+    h("div", { class: "row" }, legend("kept", "a word that stayed as it was"), tour.attacker && legend("hit", "a word that the attacker guesses right")),
     h("div", { class: "levels" }, shown.map((level) => levelCard(tour, level))),
   ];
 }
@@ -277,7 +277,7 @@ function repetition(tour) {
   const repeated = tour.secret.reduce((most, id) => (places(id) > places(most) ? id : most));
   const often = places(repeated);
   return [
-    h("p", {}, `Each private version is drawn anew. If the same note is made private again and again, say with every visit, the versions can be compared: what comes up often is near the truth. The promise gets weaker, too. For a word that stands in the note once, ${n === 1 ? `one version at ε = ${level.epsilon} promises what that ε says` : `${n} versions at ε = ${level.epsilon} promise no more than one at ε = ${short(n * level.epsilon)}`}. “${tour.text(repeated)}” stands there ${often} times and is drawn ${often} times in each version, so for it the promise is no more than ε = ${short(often * n * level.epsilon)}. That is the price that the ledger books: ε × the draws of the word that is repeated most${n === 1 ? "" : `, for each of the ${n} versions`}.`),
+    h("p", {}, `Each private version is drawn anew. Whoever sees several, say one of every visit, can compare them: what comes up often is near the truth. The promise gets weaker, too: for a word that stands in the note once, ${n === 1 ? `one version at ε = ${level.epsilon} promises what that ε says` : `${n} versions at ε = ${level.epsilon} promise no more than one at ε = ${short(n * level.epsilon)}`}. “${tour.text(repeated)}” stands there ${often} times and is drawn ${often} times in each version: for it the promise is no more than ε = ${short(often * n * level.epsilon)}. That is the price that the ledger books.`),
     tour.attacker
       ? h("div", { class: "two" },
         h("div", { class: "attack" }, h("h3", {}, `The attacker reads, from ${n === 1 ? "one version" : `${n} versions`}`), tour.noteWith(level.together_guesses[tour.times], "hit"),

@@ -2,6 +2,7 @@
 // computed here. Here are only the cells, which say to which word a place decodes.
 
 import { announce, h, percent, problemBox, s, short } from "./dom.js";
+import { apart, halfWidth } from "./labels.js";
 
 const MECHANISMS = {
   laplace: { title: "Laplace", map: "words",
@@ -135,7 +136,7 @@ function controlsFor(state, maps, draw, show) {
   const element = h("div", { class: "card plane-controls" }, mechanism, how,
     h("div", {}, h("label", { for: "plane-word" }, "Word"), " ", h("small", {}, "or click one on the map"), h("div", {}, word)),
     h("div", {}, h("label", { for: "plane-epsilon" }, "ε = ", epsilon), slider,
-      h("div", { class: "scale-ends", "aria-hidden": "true" }, h("small", {}, "more private"), h("small", {}, "closer to the word"))),
+      h("div", { class: "scale-ends", "aria-hidden": "true" }, h("small", {}, "more private"), h("small", {}, "closer to the original"))),
     shown, h("label", { class: "inline" }, near, " Close up"),
     h("button", { type: "button", class: "main", onclick: draw }, "Draw again"));
 
@@ -174,7 +175,7 @@ function drawPicture(picture, state, map, choose) {
   const path = (points) => `M${points.map((point) => at(point).map((each) => each.toFixed(1)).join(" ")).join("L")}Z`;
   const own = map.index.get(state.word);
   const [x, y] = at(map.vectors[own]);
-  picture.setAttribute("viewBox", viewOf(map, state.near, x, y).map(Math.round).join(" "));
+  picture.setAttribute("viewBox", (state.near ? [x - 165, y - 165, 330, 330] : viewOf(map)).map(Math.round).join(" "));
   picture.setAttribute("aria-label", told(state, { [map.name]: map }));
   const most = Math.max(...answer.chances);
   picture.replaceChildren(
@@ -185,12 +186,12 @@ function drawPicture(picture, state, map, choose) {
     ...(map.parents ?? []).map((parent, i) => parent >= 0 && s("path", { class: "branch", d: geodesic(map.vectors[i], map.vectors[parent], at) })),
     ...answer.outlines.map((line) => s("path", { class: "outline", d: path(line) })),
     ...(state.many ? dots(answer, map, at) : []),
-    ...map.words.map((word, i) => label(map, i, at, i === own)),
+    ...labels(map, own, at),
     ...(state.many ? [] : arrows(answer, map, own, at)));
 }
 
-function viewOf(map, near, x, y) {
-  if (near) return [x - 165, y - 165, 330, 330];
+/** The left and upper end of a map, its width and its height. */
+function viewOf(map) {
   if (map.name === "tree") return [-410, -395, 820, 790];
   const [across, down] = [0, 1].map((axis) => (Math.max(...map.vectors.map((place) => Math.abs(place[axis]))) + 0.7) * UNIT.words);
   return [-across, -down, 2 * across, 2 * down];
@@ -241,16 +242,28 @@ function geodesic(from, to, at) {
   return `M${points.map((point) => point.map((each) => each.toFixed(1)).join(" ")).join("L")}`;
 }
 
-function label(map, i, at, isOwn) {
-  const [x, y] = at(map.vectors[i]);
-  const isLeaf = map.parents && !map.parents.includes(i);
-  const kind = `name${isOwn ? " own" : ""}`;
-  if (!isLeaf) return s("text", { class: kind, x: x.toFixed(1), y: (y + 5).toFixed(1), "text-anchor": "middle" }, map.words[i]);
+/** The words: beside the disk those at the ends of the tree, all others near their places, the chosen one on its own. */
+function labels(map, own, at) {
+  const isEnd = (i) => map.parents && !map.parents.includes(i);
+  const inner = map.words.map((_, i) => i).filter((i) => i !== own && !isEnd(i));
+  if (!isEnd(own)) inner.unshift(own);
+  const sizes = inner.map((i) => [halfWidth(map.words[i], i === own ? 20 : 15), i === own ? 11 : 9]);
+  const [left, top, width, height] = viewOf(map);
+  const places = apart(inner.map((i) => at(map.vectors[i])), sizes, [left, top, left + width, top + height]);
+  const named = (i) => `name${i === own ? " own" : ""}`;
+  return [
+    ...inner.map((i, k) => s("text", { class: named(i), x: places[k][0].toFixed(1), y: (places[k][1] + 5).toFixed(1), "text-anchor": "middle" }, map.words[i])),
+    ...map.words.map((word, i) => isEnd(i) && endLabel(map.vectors[i], at, word, named(i))).filter(Boolean),
+  ];
+}
+
+function endLabel(place, at, word, kind) {
+  const [x, y] = at(place);
   const angle = (Math.atan2(y, x) * 180) / Math.PI;
   const isLeft = Math.abs(angle) > 90;
   const turn = `rotate(${angle.toFixed(1)}) translate(${UNIT.tree + 8}) rotate(${isLeft ? 180 : 0})`;
   return s("g", {}, s("circle", { class: "leaf", cx: x.toFixed(1), cy: y.toFixed(1), r: 2.5 }),
-    s("text", { class: kind, transform: turn, y: 5, "text-anchor": isLeft ? "end" : "start" }, map.words[i]));
+    s("text", { class: kind, transform: turn, y: 5, "text-anchor": isLeft ? "end" : "start" }, word));
 }
 
 // In words

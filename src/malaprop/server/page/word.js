@@ -1,7 +1,8 @@
 // A word: its neighbourhood as a picture, what it may become, and what can be told apart.
 
 import { h, percent, problemBox, s, short } from "./dom.js";
-import { fromEven } from "./meaning.js";
+import { apart, halfWidth } from "./labels.js";
+import { mostSure } from "./meaning.js";
 
 const WIDE = { width: 640, height: 440, rings: [[150, 100], [262, 182]], outer: 30 };
 const NARROW = { width: 370, height: 500, rings: [[98, 112], [142, 220]], outer: 10 };
@@ -46,7 +47,7 @@ export async function showWord(element, api, about, options) {
   }
 }
 
-const closing = (element) => h("button", { type: "button", class: "small close", onclick: () => (element.hidden = true) }, "Close");
+const closing = (element) => h("button", { type: "button", class: "small close", onclick: () => { element.hidden = true; element.dispatchEvent(new Event("close")); } }, "Close");
 
 function mapped(about, explained) {
   if (about.counts_as === null) {
@@ -70,23 +71,19 @@ function distribution(explained) {
 }
 
 function inferences(explained) {
-  const items = [
-    `It stays as it is in ${percent(explained.stays)} of draws.`,
-    ...explained.ranges.map((range) => `${percent(range.share)} of draws lie between ${range.low} and ${range.high}.`),
-  ];
+  const ranges = explained.ranges.map((range) => `${percent(range.share)} of draws lie between ${range.low} and ${range.high}.`);
   const pairs = explained.rivals.filter((rival) => rival.bound !== null);
-  const known = pairs.filter((rival) => rival.odds !== null && fromEven(rival.odds) !== fromEven(rival.bound));
-  const titles = ["one of these two", known.length ? "promised: at most" : "at most", known.length && "in fact: at most"].filter(Boolean);
-  return [
-    h("div", {}, h("h3", {}, "What an attacker can tell from one draw"), h("ul", {}, items.map((item) => h("li", {}, item))),
-      h("p", { class: "note" }, "The farther apart two words are, the better they can be told apart: aspirin hardly from ibuprofen, more easily from football.")),
-    pairs.length > 0 && h("div", {},
-      h("p", {}, "Suppose an attacker already knows that it was one of two, and wavers 50:50 between them. This is how far one draw can shift that, at worst:"),
+  const known = pairs.filter((rival) => rival.odds !== null && mostSure(rival.odds) !== mostSure(rival.bound));
+  const titles = ["one of these two", known.length ? "promised" : "at most", known.length && "in fact"].filter(Boolean);
+  return h("div", { class: "inferences" }, h("h3", {}, "What an attacker can tell from one draw"),
+    ranges.map((range) => h("p", {}, range)),
+    pairs.length > 0 && [
+      h("p", {}, "Suppose that an attacker knows that it was one of two words, and is 50 % sure of each. This is how sure of one a draw can make them, at most. The farther apart two words are, the better they can be told apart."),
       h("table", {},
         h("thead", {}, h("tr", {}, titles.map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, pairs.map((rival) => h("tr", {}, h("th", { scope: "row" }, `${explained.word} or ${rival.word}`),
-          h("td", {}, fromEven(rival.bound)), known.length > 0 && h("td", {}, rival.odds === null ? "–" : fromEven(rival.odds))))))),
-  ];
+          h("td", {}, mostSure(rival.bound)), known.length > 0 && h("td", {}, rival.odds === null ? "–" : mostSure(rival.odds)))))),
+    ]);
 }
 
 /** Draw the neighbourhood: the word in the middle, one ring for each step. */
@@ -99,9 +96,9 @@ export function neighbourhood(all, size = matchMedia("(max-width: 40rem)").match
   const crowded = rings[1].length > 14;
   const boxes = near.words.map((each, place) => {
     const font = place === 0 ? 17 : crowded && each.steps > 1 ? 11.5 : 13;
-    return { font, half: 6 + (each.word.length * font) / 3.4 };
+    return { font, half: 6 + halfWidth(each.word, font) };
   });
-  const at = untangled(placed(near, rings, size), boxes, size);
+  const at = apart(placed(near, rings, size), boxes.map(({ font, half }) => [half + 2, font + 6]), [0, 0, size.width, size.height]);
   const description = `${near.words[0].word} stays with ${percent(near.words[0].chance)}; `
     + near.words.slice(1, 8).map((each) => `${each.word} ${percent(each.chance)}`).join(", ");
   const most = Math.max(...near.words.map((each) => each.chance));
@@ -117,29 +114,6 @@ export function neighbourhood(all, size = matchMedia("(max-width: 40rem)").match
         s("text", { x, y: y - 1, "font-size": font, "text-anchor": "middle" }, each.word),
         s("text", { x, y: y + font - 2, "font-size": font - 2, "text-anchor": "middle", class: "chance" }, percent(each.chance)));
     }));
-}
-
-/** Push boxes apart that cover each other, and into the picture. The first stays in the middle. */
-function untangled(at, boxes, size) {
-  for (let round = 0, moved = true; moved && round < 200; round++) {
-    moved = false;
-    at.forEach(([x, y], i) => at.slice(0, i).forEach(([u, v], j) => {
-      const across = boxes[i].half + boxes[j].half + 4 - Math.abs(x - u);
-      const down = boxes[i].font + boxes[j].font + 12 - Math.abs(y - v);
-      if (across <= 0 || down <= 0) return;
-      moved = true;
-      const axis = across < down ? 0 : 1;
-      const way = at[i][axis] < at[j][axis] ? -1 : 1;
-      const push = (way * Math.min(across, down)) / (j ? 2 : 1);
-      at[i][axis] += push;
-      if (j) at[j][axis] -= push;
-    }));
-    at.forEach((place, i) => {
-      place[0] = Math.min(size.width - boxes[i].half - 1, Math.max(boxes[i].half + 1, place[0]));
-      place[1] = Math.min(size.height - boxes[i].font - 5, Math.max(boxes[i].font + 5, place[1]));
-    });
-  }
-  return at;
 }
 
 /** Place the words: each of the outer ring near what it is joined to, with equal gaps. */
