@@ -31,10 +31,9 @@ from typing import Any
 import numpy as np
 from attacks import cleaned
 from numpy.typing import NDArray
-from smoothing_tables import EPSILONS, EQUAL, GRID, KINDS, TUNED, entered, setting
+from smoothing_tables import EPSILONS, EQUAL, GRID, KINDS, TUNED, constants, entered
 
 import malaprop
-from malaprop import smoother
 from malaprop.lab import datasets
 from malaprop.lab.sentences import SentenceModel
 from malaprop.lab.studies.frontier import Observed, own_privatizer
@@ -43,6 +42,7 @@ from malaprop.lexicon.bigrams import BigramModel, shipped_model
 from malaprop.measure import train_model
 from malaprop.mechanisms import mechanism_named
 from malaprop.privacy.arrays import Ids
+from malaprop.smoother import SETTINGS, Setting, Smoother
 from malaprop.text.template import BEGINS, UNKNOWN
 
 STORE = Path(__file__).with_suffix(".json")
@@ -252,29 +252,30 @@ def tune() -> None:
     scale = Scale()
     drawn = drawn_texts(scale, TUNED, slice(TUNING), TRIES)
     for values in GRID:
-        flat, gain, unpaired, count = values
-        options = {"flat": flat, "gain": gain, "unpaired": unpaired}
-        smoother.CANDIDATES = count
-        ready = smoother.Smoother(made(scale, TUNED).channel, scale.model, **options)
-        compare(scale, setting(values), drawn, ready)
+        ready = Smoother(made(scale, TUNED).channel, scale.model, Setting(*values))
+        compare(scale, constants(values), drawn, ready)
 
 
 def words() -> None:
-    """Measure the constants of this version, on sentences that they were not chosen by."""
+    """Measure the settings of this version, on sentences that they were not chosen by."""
     scale = Scale()
     for epsilon in EPSILONS:
         key = f"words {epsilon}"
-        if f"{key} smoothed" in stored():
+        if all(f"{key} {name}" in stored() for name in ("drawn", *SETTINGS)):
             continue
         drawn = drawn_texts(scale, epsilon, slice(TUNING, TUNING + TEST), DRAWS)
         compare(scale, f"{key} drawn", drawn, None)
-        ready = smoother.Smoother(made(scale, epsilon).channel, scale.model)
-        compare(scale, f"{key} smoothed", drawn, ready)
+        for name, ready in smoothers(scale, epsilon).items():
+            compare(scale, f"{key} {name}", drawn, ready)
 
 
-def compare(
-    scale: Scale, key: str, drawn: dict[str, list[Drawn]], ready: smoother.Smoother | None
-) -> None:
+def smoothers(scale: Scale, epsilon: float) -> dict[str, Smoother]:
+    """Return what smooths by each setting of this version."""
+    channel = made(scale, epsilon).channel
+    return {name: Smoother(channel, scale.model, each) for name, each in SETTINGS.items()}
+
+
+def compare(scale: Scale, key: str, drawn: dict[str, list[Drawn]], ready: Smoother | None) -> None:
     """Measure what a smoother makes of texts, or how they were drawn, and store it."""
     if key in stored():
         return
@@ -300,23 +301,18 @@ def sentences() -> None:
     part = slice(TUNING, TUNING + COMPARED)
     clean = {kind: model.vectors(texts()[kind][part]) for kind in KINDS}
     for epsilon in EPSILONS:
-        key = f"sentences {epsilon}"
-        if key in stored():
+        keys = {name: f"sentences {epsilon} {name}" for name in ("drawn", *SETTINGS)}
+        if all(key in stored() for key in keys.values()):
             continue
         drawn = drawn_texts(scale, epsilon, part, 1)
-        ready = smoother.Smoother(made(scale, epsilon).channel, scale.model)
-        found: dict[str, Any] = {}
-        for kind, (own,) in drawn.items():
-            smoothed = ready.smooth(own.words, own.before)
-            close = {}
-            for name, chosen in (("drawn", own.words), ("smoothed", smoothed)):
+        ready = smoothers(scale, epsilon)
+        for name, key in keys.items():
+            found = {}
+            for kind, (own,) in drawn.items():
+                chosen = own.words if name == "drawn" else ready[name].smooth(own.words, own.before)
                 encoded = model.vectors(own.written(chosen))
-                close[name] = np.einsum("ij,ij->i", encoded, clean[kind])
-            gained = close["smoothed"] - close["drawn"]
-            found[kind] = {name: float(values.mean()) for name, values in close.items()} | {
-                "gained": [float(gained.mean()), float(gained.std() / len(gained) ** 0.5)]
-            }
-        keep(key, found)
+                found[kind] = float(np.einsum("ij,ij->i", encoded, clean[kind]).mean())
+            keep(key, found)
 
 
 def classifiers() -> None:
@@ -326,18 +322,18 @@ def classifiers() -> None:
         train, test = labelled(name)
         for epsilon in EPSILONS:
             key = f"classifiers {name} {epsilon}"
-            if key in stored():
+            if SETTINGS.keys() <= stored().get(key, {}).keys():
                 continue
             privatizer = made(scale, epsilon)
             clean = Drawn.of(privatizer, test[0])
-            ready = smoother.Smoother(privatizer.channel, scale.model)
+            ready = smoothers(scale, epsilon)
             scores: dict[str, list[float]] = {}
             for training in range(TRAININGS):
                 own = privatizer.drawing_from(malaprop.seeded_rng(100 + training))
                 drawn = Drawn.of(own, train[0])
                 chosen = {
                     "drawn": drawn.words,
-                    "smoothed": ready.smooth(drawn.words, drawn.before),
+                    **{each: own.smooth(drawn.words, drawn.before) for each, own in ready.items()},
                 } | ({} if training else {"clean": drawn.secret})
                 for kind, found in chosen.items():
                     score = accuracy(scale, (drawn, found, train[1]), (clean, test[1]))

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from attack_tables import replaced_tables
 
+from malaprop.smoother import SETTINGS
+
 Results = Mapping[str, Any]
 """What was measured, by key."""
 
@@ -18,8 +20,7 @@ TUNED = 1.35
 """The ε at which constants are compared."""
 SETS = {"mr": "MR", "trec": "TREC", "disaster-tweets": "tweets"}
 GRID = (
-    (0.15, 0.02, 0.4, 16),
-    (0.02, 0.0, 0.0, 16),
+    *SETTINGS.values(),
     (0.05, 0.02, 0.4, 16),
     (0.3, 0.02, 0.4, 16),
     (0.15, 0.02, 0.25, 16),
@@ -27,7 +28,7 @@ GRID = (
     (0.15, 0.04, 0.4, 16),
     (0.15, 0.02, 0.4, 24),
 )
-"""ρ, τ, τ of words without pairs, and candidates: those of this version first."""
+"""ρ, τ, τ of words without pairs, and candidates: the settings of this version first."""
 
 EQUAL = {
     "balanced": (1.2, 1.35, 1.5, 1.75, 2.0, 2.5),
@@ -38,8 +39,8 @@ EQUAL = {
 LEVELS = (0.3, 0.4, 0.5, 0.6)
 
 
-def setting(values: tuple[float, ...]) -> str:
-    """Return the key of a setting."""
+def constants(values: tuple[float, ...]) -> str:
+    """Return the key of some constants."""
     return " ".join(map(str, ("tune", TUNED, *values)))
 
 
@@ -54,55 +55,69 @@ def entered(page: str, results: Results) -> str:
 def all_table(results: Results) -> Iterator[str]:
     """Yield what smoothing does at each ε, over all kinds."""
     yield (
-        "| ε | words recovered | cosine of words | of content words | of unknown words | "
+        "| ε | setting | words recovered | cosine of words | of content words | of unknown words | "
         "sentences | perplexity |"
     )
-    yield "|---|---|---|---|---|---|---|"
+    yield "|---|---|---|---|---|---|---|---|"
     for epsilon in EPSILONS:
-        raw, own = (results[f"words {epsilon} {name}"] for name in ("drawn", "smoothed"))
-        cells = [
-            pair(mean(raw, figure), mean(own, figure))
-            for figure in ("recovered", "cosine", "content cosine", "unknown cosine")
-        ]
-        gain, error = pooled(own, "unknown")
-        cells[3] += f" ({signed(gain)} ± {error:.3f})"
-        close = results[f"sentences {epsilon}"].values()
-        cells.append(pair(*(sum(k[n] for k in close) / len(close) for n in ("drawn", "smoothed"))))
-        cells.append(f"{perplexity(raw):.1f} × → {perplexity(own):.2f} ×")
-        yield f"| {epsilon:g} | {' | '.join(cells)} |"
+        for setting in measured(results):
+            raw, own = (results[f"words {epsilon} {name}"] for name in ("drawn", setting))
+            cells = [
+                pair(mean(raw, figure), mean(own, figure))
+                for figure in ("recovered", "cosine", "content cosine", "unknown cosine")
+            ]
+            gain, error = pooled(own, "unknown")
+            cells[3] += f" ({signed(gain)} ± {error:.3f})"
+            close = (results[f"sentences {epsilon} {n}"].values() for n in ("drawn", setting))
+            cells.append(pair(*(sum(kinds) / len(kinds) for kinds in close)))
+            cells.append(f"{perplexity(raw):.1f} × → {perplexity(own):.2f} ×")
+            yield f"| {epsilon:g} | {setting} | {' | '.join(cells)} |"
+
+
+def measured(results: Results) -> list[str]:
+    """Return the settings that were measured."""
+    return [
+        name
+        for name in SETTINGS
+        if all(f"{part} {EPSILONS[-1]} {name}" in results for part in ("words", "sentences"))
+    ]
 
 
 def kind_table(results: Results) -> Iterator[str]:
     """Yield what smoothing does to each kind of sentences."""
     yield (
-        "| kind | cosine of words, ε = 1.35 | sentences, ε = 1.35 | perplexity, ε = 1.35 | "
-        "content words, ε = 1 | 1.35 | 1.5 | 2 |"
+        "| kind | setting | cosine of words, ε = 1.35 | sentences, ε = 1.35 | "
+        "perplexity, ε = 1.35 | content words, ε = 1 | 1.35 | 1.5 | 2 |"
     )
-    yield "|---|---|---|---|---|---|---|---|"
-    raw, own = (results[f"words 1.35 {name}"] for name in ("drawn", "smoothed"))
+    yield "|---|---|---|---|---|---|---|---|---|"
     for kind in KINDS:
-        close = results["sentences 1.35"][kind]
-        gains = (results[f"words {epsilon} smoothed"][kind]["content"] for epsilon in EPSILONS)
-        cells = [
-            pair(raw[kind]["cosine"], own[kind]["cosine"]),
-            pair(close["drawn"], close["smoothed"]),
-            f"{raw[kind]['perplexity']:.1f} × → {own[kind]['perplexity']:.2f} ×",
-            *(f"{signed(gain)} ± {error:.3f}" for gain, error, _ in gains),
-        ]
-        yield f"| {kind} | {' | '.join(cells)} |"
+        for setting in measured(results):
+            raw, own = (results[f"words 1.35 {name}"][kind] for name in ("drawn", setting))
+            close = (results[f"sentences 1.35 {name}"][kind] for name in ("drawn", setting))
+            gains = (results[f"words {epsilon} {setting}"][kind]["content"] for epsilon in EPSILONS)
+            cells = [
+                pair(raw["cosine"], own["cosine"]),
+                pair(*close),
+                f"{raw['perplexity']:.1f} × → {own['perplexity']:.2f} ×",
+                *(f"{signed(gain)} ± {error:.3f}" for gain, error, _ in gains),
+            ]
+            yield f"| {kind} | {setting} | {' | '.join(cells)} |"
 
 
 def classifier_table(results: Results) -> Iterator[str]:
     """Yield the accuracy of classifiers that were trained on private texts."""
-    yield "| trained on | clean | ε = 1 | ε = 1.35 | ε = 1.5 | ε = 2 |"
-    yield "|---|---|---|---|---|---|"
+    yield "| trained on | setting | clean | ε = 1 | ε = 1.35 | ε = 1.5 | ε = 2 |"
+    yield "|---|---|---|---|---|---|---|"
     for key, name in SETS.items():
         found = [results[f"classifiers {key} {epsilon}"] for epsilon in EPSILONS]
-        cells = [
-            pair(*(sum(scores[n]) / len(scores[n]) for n in ("drawn", "smoothed")))
-            for scores in found
-        ]
-        yield f"| {name} | {found[0]['clean'][0]:.3f} | {' | '.join(cells)} |"
+        for setting in SETTINGS:
+            if any(setting not in scores for scores in found):
+                continue
+            cells = [
+                pair(*(sum(scores[n]) / len(scores[n]) for n in ("drawn", setting)))
+                for scores in found
+            ]
+            yield f"| {name} | {setting} | {found[0]['clean'][0]:.3f} | {' | '.join(cells)} |"
 
 
 def grid_table(results: Results) -> Iterator[str]:
@@ -113,7 +128,7 @@ def grid_table(results: Results) -> Iterator[str]:
     )
     yield "|---|---|---|---|---|---|---|---|---|"
     for values in GRID:
-        own = results[setting(values)]
+        own = results[constants(values)]
         least = min(figures["content"][0] for figures in own.values())
         gain, error = pooled(own, "unknown")
         cells = [

@@ -10,6 +10,7 @@ import malaprop
 from malaprop import LexiconError, ParameterError, Privatizer, privatize_files, seeded_rng
 from malaprop.files.smooth import smooth_file
 from malaprop.measure import save_model, train_model
+from malaprop.text.policy import Readable
 
 NOTE = (
     "Patient is a 54-year-old woman from Leeds, seen on 12 March 2023 for chest pain. "
@@ -29,12 +30,44 @@ def test_a_release_has_both_texts_and_names_the_model() -> None:
     assert release.drawn == plain.drawn == plain.text != release.text
     assert release.to_dict()["drawn"] == plain.text
     assert "drawn" not in plain.to_dict()
-    assert release.policy["readable"] is True
+    assert release.policy["readable"] == "faithful"
     assert "readable" not in plain.policy
     told = set(release.guarantee.public) - set(plain.guarantee.public)
     assert len(told) == 1
-    assert "bigrams" in told.pop()
+    assert re.search("bigrams .* setting: faithful", told.pop())
     assert release.guarantee.epsilon == plain.guarantee.epsilon
+
+
+def test_the_settings_differ_in_what_they_make_of_the_same_draws() -> None:
+    texts = [NOTE, FILM] * 20
+    plain, usual, faithful, fluent = (
+        readable(4, readable=setting).many(texts) for setting in (False, True, "faithful", "fluent")
+    )
+    assert [each.text for each in usual] == [each.text for each in faithful]
+    for one, other, raw in zip(faithful, fluent, plain, strict=True):
+        assert one.drawn == other.drawn == raw.text
+        assert one.guarantee.epsilon == other.guarantee.epsilon == raw.guarantee.epsilon
+    changed = [
+        sum(
+            word != was
+            for each in releases
+            for word, was in zip(each.text.split(), each.drawn.split(), strict=True)
+        )
+        for releases in (faithful, fluent)
+    ]
+    assert changed[0] < changed[1]
+    assert fluent[0].policy["readable"] == "fluent"
+    assert any("setting: fluent" in told for told in fluent[0].guarantee.public)
+    again = readable(4, readable="fluent")
+    copied = pickle.loads(pickle.dumps(again))  # noqa: S301
+    assert copied.texts(texts) == again.texts(texts) == [each.text for each in fluent]
+
+
+def test_a_reader_chooses_the_setting(tmp_path: Path) -> None:
+    drawn = [release.drawn for release in readable(5).many([NOTE, FILM] * 20)]
+    faithful, fluent = (readable(readable=each).smoothed(drawn) for each in ("faithful", "fluent"))
+    assert faithful != fluent
+    assert fluent == readable(9, readable="fluent").smoothed(drawn)
 
 
 def test_what_is_no_drawn_word_stays() -> None:
@@ -87,14 +120,30 @@ def test_it_needs_a_model(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="only english comes with one"):
         Privatizer(tiny, malaprop.TEM(epsilon=2.0), readable=True)
     with pytest.raises(LexiconError, match="holds no bigram model"):
-        readable(readable=str(tmp_path))
-    with pytest.raises(ParameterError, match="`readable` parameter must be"):
-        readable(readable=0.5)
+        readable(model=tmp_path)
+    for wrong in (0.5, "", "public-model", ["fluent"]):
+        with pytest.raises(ParameterError, match="`readable` parameter must be"):
+            readable(readable=wrong)
+    for wrong in (0.5, "", True):
+        with pytest.raises(ParameterError, match="`model` parameter must be"):
+            readable(model=wrong)
+    with pytest.raises(ParameterError, match="A `model` makes text readable"):
+        readable(readable=False, model=tmp_path)
     save_model(train_model(["cold cold hot"], tiny), tmp_path / "model")
     with pytest.raises(ParameterError, match="another lexicon"):
-        readable(readable=str(tmp_path / "model"))
-    own = Privatizer(tiny, malaprop.TEM(epsilon=2.0), readable=str(tmp_path / "model"))
-    assert own("Cold cool!").text
+        readable(model=tmp_path / "model")
+    settings: dict[bool | Readable | None, str] = {
+        None: "faithful",
+        True: "faithful",
+        "fluent": "fluent",
+    }
+    for setting, told in settings.items():
+        own = Privatizer(
+            tiny, malaprop.TEM(epsilon=2.0), readable=setting, model=tmp_path / "model"
+        )
+        assert own("Cold cool!").policy["readable"] == told
+        copied = pickle.loads(pickle.dumps(own))  # noqa: S301
+        assert copied.policy == own.policy
     with pytest.raises(ParameterError, match="made with `readable`"):
         Privatizer(epsilon=1.5).smoothed([NOTE])
 
@@ -106,7 +155,7 @@ def test_files_are_readable_at_once_or_later(tmp_path: Path) -> None:
     settings = {"epsilon": 1.5, "columns": ["text"], "seed": 2}
     privatize_files(notes, drawn, **settings)  # type: ignore[arg-type]
     report = privatize_files(notes, at_once, readable=True, **settings)  # type: ignore[arg-type]
-    assert report.policy["readable"] is True
+    assert report.policy["readable"] == "faithful"
     counts = smooth_file(drawn, later, readable(), columns=["text"])
     assert later.read_text("utf-8") == at_once.read_text("utf-8") != drawn.read_text("utf-8")
     assert 0 < counts["changed"] < counts["words"]
@@ -151,5 +200,5 @@ def test_masks_stay_and_no_path_is_told(tmp_path: Path) -> None:
     assert all(text.count("[masked]") == 2 for text in later)
     tiny = malaprop.Lexicon(["cold", "cool", "hot"], [[0.0], [1.0], [9.0]])
     save_model(train_model(["cold cold hot"], tiny), tmp_path / "model")
-    own = Privatizer(tiny, malaprop.TEM(epsilon=2.0), readable=str(tmp_path / "model"))
+    own = Privatizer(tiny, malaprop.TEM(epsilon=2.0), model=str(tmp_path / "model"))
     assert str(tmp_path) not in str(own("Cold!").to_dict())

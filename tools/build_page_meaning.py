@@ -33,6 +33,7 @@ START = {"balanced": 1.5, "tem": 1.42, "laplace": 10.0, "priv-emb": 10.0}
 WORDS = 256
 OCCURRENCES = (1, 2, 3, 5, 10)
 TRIALS = 400
+_MADE = {"faithful": "readable", "fluent": "fluent"}
 
 
 def main() -> None:
@@ -68,11 +69,10 @@ def _mechanism(name: str, lexicon: Lexicon) -> dict[str, object]:
             rising = np.maximum.accumulate([again[times].value for times in OCCURRENCES])
             point["repeats"] = [round(float(share), 3) for share in rising]
         if epsilon in measured:
-            point["sample"] = {
-                key: round(value, 4)
-                for key, value in vars(measured[epsilon]).items()
-                if key in ("kept", "alone", "context", "readable") and value is not None
-            }
+            figure = measured[epsilon]
+            shares = {"kept": figure.kept, "alone": figure.alone, "context": figure.context}
+            shares |= {_MADE[name]: share for name, share in figure.readable.items()}
+            point["sample"] = {key: round(value, 4) for key, value in shares.items()}
         points.append(point)
         print(name, point, flush=True)
     return {

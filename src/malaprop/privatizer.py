@@ -61,8 +61,8 @@ class Privatizer:
     `repeat` is `fresh` or `document`: whether equal words of a text share one draw. `redraw`
     replaces names and places by others from public lists, and a `detector` finds what else does:
     see docs/howto/people.md. `keep` and `markup` declare words, placeholders and tags public: see
-    docs/howto/public-pieces.md. `readable` smooths what was drawn by public bigrams: see
-    docs/howto/smoothing.md.
+    docs/howto/public-pieces.md. `readable` smooths what was drawn by public bigrams, those in the
+    folder `model` or those of `english`; `"fluent"` does more of it: see docs/howto/smoothing.md.
 
     `Privatizer(epsilon=1.5)` alone is `Balanced` on the word graph of `english`. Lexicon and
     mechanism can be given by name, `Privatizer("english", "tem", epsilon=1.5)`; a mechanism with
@@ -102,14 +102,14 @@ class Privatizer:
         self._parser = TextParser(lexicon.words, self._policy)
         self._parsers = {self._policy.markup: self._parser}
         self._slots = SlotDraws(self._channel, self._policy)
-        readable = self._policy.readable
-        self.smoother = smoother_for(self._channel, lexicon, readable) if readable else None
+        setting, folder = self._policy.smoothing, cast(str | None, self._policy.model)
+        self.smoother = smoother_for(self._channel, lexicon, setting, folder) if setting else None
         self._promise = with_values(self._channel.guarantee, self._policy)
         detector = self._policy.detector is not None
         if detector:
             self._promise = with_entities(self._promise, self._policy)
-        if self.smoother is not None:
-            self._promise = smoothed_by(self._promise, self.smoother.model.fingerprint)
+        if self.smoother is not None and setting:
+            self._promise = smoothed_by(self._promise, self.smoother.model.fingerprint, setting)
         self._guarantee = text_guarantee(self._promise, self._policy, entities=detector)
         # Most texts have as many words as another one.
         self._guarantee_for = lru_cache(maxsize=1024)(partial(of_length, self._guarantee))

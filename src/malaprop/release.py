@@ -23,7 +23,7 @@ from malaprop.text.markup import MARKUP_SHOWN
 from malaprop.text.missing import MaybeText
 from malaprop.text.people import CLASSES, PLURALS
 from malaprop.text.people import SHA256 as LISTS_SHA256
-from malaprop.text.policy import Policy
+from malaprop.text.policy import Policy, Readable
 from malaprop.text.public import PLACEHOLDERS
 from malaprop.text.word_map import MAP_VERSION
 
@@ -146,9 +146,10 @@ def with_shown(guarantee: Guarantee, shown: Sequence[str]) -> Guarantee:
     return replace(guarantee, texts=texts, public=(*guarantee.public, *shown))
 
 
-def smoothed_by(guarantee: Guarantee, model: str) -> Guarantee:
-    """Name the model that smooths the texts, by its fingerprint, among what is public."""
-    return replace(guarantee, public=(*guarantee.public, f"the bigrams {model[:16]} that smooth"))
+def smoothed_by(guarantee: Guarantee, model: str, setting: Readable) -> Guarantee:
+    """Name the model that smooths the texts, by its fingerprint, and how, among what is public."""
+    told = f"the bigrams {model[:16]} that smooth, and the setting: {setting}"
+    return replace(guarantee, public=(*guarantee.public, told))
 
 
 _FLOATS = "float64; "  # how the arithmetic of words and of values begins

@@ -12,11 +12,11 @@ infer anyway, and no more.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
 from multiprocessing import get_context
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,22 +28,35 @@ from malaprop.privacy.channel import Channel, LawChannel
 from malaprop.privacy.errors import ParameterError
 from malaprop.privacy.likelihoods import Likelihoods, likelihoods_of
 from malaprop.privacy.randomness import seeded_rng
+from malaprop.text.policy import Readable
 from malaprop.text.template import BEGINS, FOLLOWS, UNKNOWN
 
-CANDIDATES: Final = 16
-"""Words that are considered behind each output.
 
-This and the constants below were chosen on 3,600 sentences of six kinds: docs/howto/smoothing.md
-has what was measured, on others.
+class Setting(NamedTuple):
+    """The constants of smoothing."""
+
+    flat: float
+    """ρ: how often the model is taken to know nothing, so that any word is as likely as another."""
+    gain: float
+    """τ: the expected similarity that a word must gain, or the drawn one stays."""
+    unpaired: float
+    """τ for a drawn word that is in no pair of the model, which knows little of where it belongs.
+
+    It counts if it is larger than `gain`.
+    """
+    candidates: int = 16
+    """Words that are considered behind each output."""
+
+
+SETTINGS: Final[Mapping[Readable, Setting]] = {
+    "faithful": Setting(flat=0.15, gain=0.02, unpaired=0.4),
+    "fluent": Setting(flat=0.02, gain=0.0, unpaired=0.0),
+}
+"""The settings that have a name, by which figures know what they were measured with.
+
+They were chosen on 3,600 sentences of six kinds: docs/howto/smoothing.md has what was measured.
 """
-FLAT: Final = 0.15
-"""ρ: how often the model is taken to know nothing, so that any word is as likely as another."""
-GAIN: Final = 0.02
-"""τ: the expected similarity that a word must gain, or the drawn one stays."""
-UNPAIRED: Final = 0.4
-"""τ for a drawn word that is in no pair of the model, which knows little of where it belongs."""
-SETTINGS: Final = (FLAT, GAIN, UNPAIRED, CANDIDATES)
-"""All of them, by which figures know what they were measured with."""
+FAITHFUL: Final = SETTINGS["faithful"]
 
 _PIECE = 256  # words of a long chain at a time,
 _MARGIN = 16  # and words before and behind them that are read, too: context fades within a few
@@ -70,7 +83,7 @@ class Smoother:
 
     Guarantee: that of what was drawn. Why: it reads the drawn words and public tables alone.
 
-    Parameters: `flat` (ρ), `gain` (τ), and `unpaired` (τ of words without pairs).
+    Parameters: a `Setting` has ρ, τ, τ of words without pairs, and how many candidates there are.
 
     >>> from malaprop import Balanced, Lexicon
     >>> from malaprop.lexicon.bigrams import shipped_model
@@ -86,17 +99,16 @@ class Smoother:
         self,
         channel: Channel,
         model: BigramModel,
+        setting: Setting = FAITHFUL,
         *,
-        flat: float = FLAT,
-        gain: float = GAIN,
-        unpaired: float = UNPAIRED,
         likelihoods: Likelihoods | None = None,
     ) -> None:
         """Prepare for the outputs of a channel; their candidates are found when they occur.
 
         `likelihoods` are those of the channel, if they are at hand.
         """
-        size, count = len(model), min(CANDIDATES, len(model))
+        flat, gain, unpaired, candidates = setting
+        size, count = len(model), min(candidates, len(model))
         model.check_words(channel.lexicon.words)
         self.model, self._channel = model, channel
         if likelihoods is not None:
@@ -238,16 +250,18 @@ class Smoother:
         return chosen
 
 
-def smoother_for(channel: Channel, lexicon: Lexicon, readable: bool | str) -> Smoother:
-    """Return what makes texts readable: by the model that ships, or one in a folder."""
-    model = shipped_model(lexicon) if readable is True else open_model(str(readable))
+def smoother_for(
+    channel: Channel, lexicon: Lexicon, setting: Readable, folder: str | None = None
+) -> Smoother:
+    """Return what makes texts readable: by the model in a folder, or the one that ships."""
+    model = open_model(folder) if folder else shipped_model(lexicon)
     if model is None:
         raise ParameterError(
             "Readable text needs a bigram model of the lexicon, and only english comes with one: "
             "train one on public text with  malaprop lm train CORPUS -o MODEL --lexicon NAME  and "
-            "name its folder as the model."
+            "name its folder as `model`."
         )
-    return Smoother(channel, model)
+    return Smoother(channel, model, SETTINGS[setting])
 
 
 def beliefs(

@@ -34,6 +34,29 @@ def test_it_gives_what_a_readable_run_gives(cli: Cli, folder: Path, drawn: Path)
     assert cli("smooth", "told.csv.gz", "-o", "-", "-e", "1.5", "-c", "id").code == 1
 
 
+def test_both_sides_can_ask_for_the_fluent_setting(cli: Cli, folder: Path, drawn: Path) -> None:
+    told = ("--fluent", "--report", "fluent.json")
+    assert cli("privatize", "notes.csv", "-o", "fluent.csv", *DRAW, *told).code == 0
+    later = ("--from-report", "report.json", "-q")
+    assert cli("smooth", "drawn.csv", "-o", "faithful.csv", *later).code == 0
+    assert cli("smooth", "drawn.csv", "-o", "later.csv", "--fluent", *later).code == 0
+    read = (folder / "later.csv").read_text()
+    assert read == (folder / "fluent.csv").read_text() != (folder / "faithful.csv").read_text()
+    report = json.loads((folder / "fluent.json").read_text())
+    assert report["policy"]["readable"] == "fluent"
+    ended = cli("smooth", "fluent.csv", "-o", "again.csv", "--from-report", "fluent.json")
+    assert (ended.code, "readable already" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize("also", [("--fluent",), ("--model", "model")])
+def test_as_drawn_and_readable_contradict(cli: Cli, folder: Path, also: tuple[str, ...]) -> None:
+    (folder / "notes.csv").write_text(NOTES)
+    ended = cli("privatize", "notes.csv", "-o", "out.csv", *DRAW, "--as-drawn", *also)
+    assert ended.code == 2
+    assert f"{also[0]} makes text readable" in ended.err
+    assert not (folder / "out.csv").exists()
+
+
 def test_what_does_not_fit_is_one_error(cli: Cli, folder: Path, drawn: Path) -> None:
     report = json.loads((folder / "report.json").read_text())
     report["policy"]["readable"] = True

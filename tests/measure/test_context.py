@@ -68,12 +68,19 @@ def test_figures_are_interpolated_and_known_for_what_was_measured(
     share = (between.context - figure.context) / (above.context - figure.context)
     assert share == pytest.approx(0.4)
     assert "film reviews" in str(figure)
-    assert figure.readable is not None
-    assert figure.kept < figure.readable < figure.context + 0.03
-    assert f"{figure.readable:.0%} are the original ones" in figure.made_readable
-    assert between.readable is not None
-    assert figure.readable < between.readable < above.readable  # type: ignore[operator]
-    assert context_figure(Laplace(epsilon=14.0), english).made_readable == ""  # type: ignore[union-attr]
+    assert list(figure.readable) == ["faithful", "fluent"]
+    told = {"faithful": "the text is made readable", "fluent": "the text is made fluent"}
+    for setting, share in figure.readable.items():
+        assert figure.kept < share < figure.context + 0.03
+        assert f"{share:.0%} are the original ones when {told[setting]}, and" in (
+            figure.made_readable(setting)
+        )
+        assert f"{share:.0%}" in figure.made_readable()
+        assert share < between.readable[setting] < above.readable[setting]
+    assert figure.readable["faithful"] != figure.readable["fluent"]
+    unknown = context_figure(Laplace(epsilon=14.0), english)
+    assert unknown is not None
+    assert unknown.made_readable() == unknown.made_readable("fluent") == ""
     assert context_figure(Balanced(epsilon=0.2), graph) is None
     assert context_figure(Balanced(epsilon=9.0), graph) is None
     assert context_figure(TEM(epsilon=1.5), TINY) is None

@@ -11,7 +11,7 @@ from malaprop import TEM, Laplace, Lexicon, Privatizer
 from malaprop.report.page import Form, json_text, render
 from malaprop.report.run_report import Occasion, RunReport, run_report
 from malaprop.report.run_report import visible as visible_of
-from malaprop.text.policy import Repeat
+from malaprop.text.policy import Readable, Repeat
 
 
 def shown(report: RunReport, to: Form, width: int = 10_000) -> str:
@@ -128,9 +128,12 @@ def test_after_a_run_three_lines_say_what_matters(privatizer: Privatizer) -> Non
     assert "guessed" not in vars(report)  # nobody waits for what nobody sees
 
 
-def test_a_readable_run_is_told_from_others(privatizer: Privatizer) -> None:
+@pytest.mark.parametrize(("setting", "made"), [("faithful", "readable"), ("fluent", "fluent")])
+def test_a_readable_run_is_told_from_others(
+    privatizer: Privatizer, setting: Readable, made: str
+) -> None:
     occasion = Occasion(started=datetime(2030, 1, 2, tzinfo=UTC), seconds=1.0)
-    smoothing = Privatizer(epsilon=1.5, readable=True)
+    smoothing = Privatizer(epsilon=1.5, readable=setting)
     report = run_report(smoothing, [], {"protected": 1}, occasion)
     assert smoothing.smoother is not None
     model = smoothing.smoother.model.fingerprint
@@ -144,13 +147,13 @@ def test_a_readable_run_is_told_from_others(privatizer: Privatizer) -> None:
         assert "Fluent text can be wrong" in told
         assert "guessed right refer to the drawn words, too" in told
         assert model in told
-        assert (
-            f"{shares['share_of_original_words']:.0%} are the original ones when the text" in told
-        )
+        share = f"{shares['share_of_original_words']:.0%}"
+        assert f"{share} are the original ones when the text is made {made}, and" in told
+        assert ("rare words give way" in told) == (setting == "fluent")
     assert (
         render(report.summary("see r.html"), width=10_000)
         .splitlines()[-1]
-        .endswith("1 word in 0 records of 0 files, readable; see r.html")
+        .endswith(f"1 word in 0 records of 0 files, readable ({setting}); see r.html")
     )
     plain = run_report(privatizer, [], {"protected": 1}, occasion)
     assert not {"smoothed_by", "readable"} & plain.to_dict().keys()

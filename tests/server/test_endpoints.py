@@ -94,6 +94,14 @@ def test_the_service_is_alive_and_ready(service: Running) -> None:
     assert service.client.get("/v1/ready").json()["status"] == "ready"
 
 
+def test_readable_text_is_faithful_or_fluent(service: Running) -> None:
+    for asked, told in ((True, "faithful"), ("faithful", "faithful"), ("fluent", "fluent")):
+        body = {"text": "Her blood pressure is high.", "epsilon": 1.5, "readable": asked}
+        answer = service.privatize(**body).json()
+        assert answer["policy"]["readable"] == told
+        assert any(f"setting: {told}" in each for each in answer["guarantee"]["public"])
+
+
 def test_metrics_count_requests(service: Running) -> None:
     service.privatize(text="cold")
     text = service.client.get("/v1/metrics").text
@@ -114,7 +122,8 @@ def test_metrics_count_requests(service: Running) -> None:
         pytest.param({"text": "a", "epsilon": 1, "seed": 3}, "(unknown)", id="a seed"),
         pytest.param({"text": "a", "epsilon": 1, "mechanism": "x"}, "mechanism", id="mechanism"),
         pytest.param({"text": "a", "epsilon": 1, "lexicon": "/etc"}, "lexicon", id="a path"),
-        pytest.param({"text": "a", "epsilon": 1, "readable": "/etc"}, "readable", id="a model"),
+        pytest.param({"text": "a", "epsilon": 1, "readable": "/etc"}, "readable", id="a setting"),
+        pytest.param({"text": "a", "epsilon": 1, "model": "/etc"}, "(unknown)", id="a model"),
         pytest.param({"text": "a", "epsilon": 1, "unknown": "x"}, "unknown", id="a choice"),
         pytest.param({"text": "a", "epsilon": 1, "steps": {"date": "x"}}, None, id="a step"),
         pytest.param({"text": "\ud800", "epsilon": 1}, "text", id="half a character"),

@@ -80,7 +80,8 @@ def test_the_command_and_the_code_that_are_copied_do_what_the_page_does(
     assert policy["redraw"] == ["names"]
     assert (policy["shift_dates"], policy["kind_epsilon"]) == (True, 2)
     assert policy["steps"]["date"] == "3 days"
-    assert (policy["repeat"], policy["unknown"], policy["readable"]) == ("document", "mask", True)
+    assert (policy["repeat"], policy["unknown"]) == ("document", "mask")
+    assert policy["readable"] == "faithful"
     for option in ("--redraw names", "--shift-dates", "--repeat document", "--readable"):
         assert option in command
 

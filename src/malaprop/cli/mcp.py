@@ -8,7 +8,8 @@ def mcp(
     mechanism: cli.MechanismName = cli.DEFAULT,
     param: cli.Parameters = None,
     lexicon: cli.LexiconName = "english",
-    readable: cli.Readable = False,
+    readable: cli.Readable = None,
+    fluent: cli.Fluent = False,
     model: cli.Model = None,
 ) -> None:
     """Serve tools for language models on standard input and output, until the input ends.
@@ -22,7 +23,8 @@ def mcp(
     from malaprop.privatizer import Privatizer
 
     made = cli.make_mechanism(mechanism, epsilon, param)
+    options = cli.how_readable(readable, fluent=fluent, model=model)
     with working(f"preparing {mechanism} on {lexicon}"):
-        privatizer = Privatizer(lexicon, made, readable=str(model) if model else readable)
+        privatizer = Privatizer(lexicon, made, **options)
     warn(*privatizer.warnings)
     serve(privatizer)

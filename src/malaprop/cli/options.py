@@ -13,6 +13,7 @@ from malaprop.privacy.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from malaprop.lexicon.lexicon import Lexicon
+    from malaprop.text.policy import TextOptions
 
 
 # Commands that start without pydantic.
@@ -243,12 +244,16 @@ KeepFile = Annotated[
     Path | None, option("--keep-file FILE", "More words and phrases to keep, one on each line.")
 ]
 Readable = Annotated[
-    bool,
+    bool | None,
     typer.Option(
         "--readable/--as-drawn",
         help="Smooth what was drawn by public bigrams, so that it reads like English; the "
         "guarantee stays. Or leave it as it was drawn.",
     ),
+]
+Fluent = Annotated[
+    bool,
+    option("--fluent", "Readable, and more fluent: it reads better, and rare words suffer."),
 ]
 Model = Annotated[
     Path | None,
@@ -267,6 +272,13 @@ MarkupChoice = Annotated[
         "no such option.",
     ),
 ]
+
+
+def how_readable(readable: bool | None, *, fluent: bool, model: Path | None) -> "TextOptions":
+    """Return the parameters of a policy for --readable, --as-drawn, --fluent and --model."""
+    if fluent and readable is False:
+        raise ParameterError("--fluent makes text readable: leave out --as-drawn, or that")
+    return {"readable": "fluent" if fluent else readable, "model": model}
 
 
 def kept_words(words: list[str] | None, path: Path | None) -> list[str]:

@@ -105,7 +105,8 @@ def privatize(
     keep: cli.KeptWords = None,
     keep_file: cli.KeepFile = None,
     markup: cli.MarkupChoice = None,
-    readable: cli.Readable = False,
+    readable: cli.Readable = None,
+    fluent: cli.Fluent = False,
     model: cli.Model = None,
     report: Annotated[
         Path | None,
@@ -174,7 +175,7 @@ def privatize(
         entity_labels=cli.entity_labels(entity_label),
         keep=cli.kept_words(keep, keep_file),
         markup=markup,
-        readable=str(model) if model else readable,
+        **cli.how_readable(readable, fluent=fluent, model=model),
     )
     chosen, columns = cli.make_mechanism(mechanism, epsilon, param), tuple(column or ())
     if engine == "spark":

@@ -33,6 +33,7 @@ def smooth(
         option("fresh|document", "Whether equal words of a text shared one draw."),
     ] = "fresh",
     markup: cli.MarkupChoice = None,
+    fluent: cli.Fluent = False,
     model: cli.Model = None,
     from_report: Annotated[
         Path | None,
@@ -63,9 +64,8 @@ def smooth(
         told = _report(from_report)
         made, lexicon, options = told["mechanism"], told["lexicon"], told["options"]
         column = column or told["columns"]
-    privatizer = Privatizer(
-        lexicon, made, readable=str(model) if model else True, unknown="mask", **options
-    )
+    options |= cli.how_readable(True, fluent=fluent, model=model)
+    privatizer = Privatizer(lexicon, made, unknown="mask", **options)
     with bar("smoothing", "bytes") as progress:
         counts = smooth_file(
             source,

@@ -276,9 +276,9 @@ def _profile(privatizer: Privatizer, page: Path, listener: Listener) -> "Profile
 
 def _check_corpus(policy: Policy, sources: Sequence[str]) -> None:
     """Refuse to smooth by a model that was trained on an input: it would restore the text."""
-    model = policy.readable
-    if not isinstance(model, str):
+    if policy.model is None:
         return
+    model = os.fspath(policy.model)
     known = set(open_model(model).sources.values())
     for source in sources:
         if Path(source).is_file() and corpus_digest(source) in known:
@@ -375,7 +375,7 @@ class _TextRun:
         del shape["on_error"], shape["label"]
         policy = privatizer.policy.to_dict()
         if privatizer.smoother is not None:
-            policy["readable"] = privatizer.smoother.model.fingerprint
+            policy["model"] = privatizer.smoother.model.fingerprint
         if policy.get("kind_epsilon") == privatizer.channel.guarantee.epsilon:
             del policy["kind_epsilon"]  # the mechanism's own ε is named there already
         # Another processor may compute other last digits.

@@ -1,8 +1,8 @@
 """What a mechanism does on a lexicon, in the figures of a page: by ε, and by occurrences."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -25,6 +25,8 @@ from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.metrics import MetricSpace
 from malaprop.privacy.progress import Progress, report
 from malaprop.privacy.randomness import seeded_rng
+from malaprop.smoother import SETTINGS
+from malaprop.text.policy import Readable
 
 # How many words an observer recovers with context, on a named public sample.
 #
@@ -33,6 +35,7 @@ from malaprop.privacy.randomness import seeded_rng
 
 _FILE = DATA / "context-figures.json"
 _HIDDEN = ("upper", "model")  # of a figure, where it is shown as values
+_MADE: Mapping[Readable, str] = {"faithful": "readable", "fluent": "fluent"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,23 +57,28 @@ class ContextFigure:
     sample: str
     prior: str
     """Whose words and bigrams the observer knows, alone and with context alike."""
-    readable: float | None = None
-    """The share of original words in the text made readable; None if it was not measured."""
+    readable: Mapping[Readable, float] = field(default_factory=dict)
+    """The share of original words in the text made readable, by each setting that was measured."""
     model: str = ""
     """The fingerprint of the bigrams with which all this was measured."""
 
     def to_dict(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in _HIDDEN}
 
-    @property
-    def made_readable(self) -> str:
-        """Say what readable text has of the original words; nothing if it was not measured."""
-        if self.readable is None:
+    def made_readable(self, setting: Readable | None = None) -> str:
+        """Say what text that is made readable has of the original words, by one setting or by all.
+
+        It says nothing if that was not measured.
+        """
+        shares = {name: f"{share:.0%}" for name, share in self.readable.items()}
+        if setting:
+            shares = {name: share for name, share in shares.items() if name == setting}
+        if not shares:
             return ""
-        return (
-            f"of the words of {self.sample}, {self.readable:.0%} are the original ones when the "
-            f"text is made readable, and {self.kept:.0%} as drawn"
-        )
+        first, *others = shares
+        told = f"{shares[first]} are the original ones when the text is made {_MADE[first]}"
+        told += "".join(f", {shares[name]} when it is made {_MADE[name]}" for name in others)
+        return f"of the words of {self.sample}, {told}, and {self.kept:.0%} as drawn"
 
     def __str__(self) -> str:
         return (
@@ -95,8 +103,8 @@ def context_curve(mechanism: Mechanism, lexicon: MetricSpace) -> tuple[ContextFi
     for row in entry["figures"]:
         alone = max(row["alone"], row["kept"])
         context = max(row["context"], alone)
-        shares = {"kept": row["kept"], "alone": alone, "context": context}
-        shares["readable"] = row.get("readable")
+        shares: dict[str, Any] = {"kept": row["kept"], "alone": alone, "context": context}
+        shares["readable"] = row.get("readable", {})
         upper = context + (row["interval"][1] - row["context"])
         figures.append(
             ContextFigure(
@@ -117,13 +125,14 @@ def context_figure(mechanism: Mechanism, lexicon: MetricSpace) -> ContextFigure 
     epsilons = [figure.epsilon for figure in curve]
     if not curve or not epsilons[0] <= epsilon <= epsilons[-1]:
         return None
-    names = ["kept", "alone", "context", "upper"]
-    if all(figure.readable is not None for figure in curve):
-        names.append("readable")
-    shares: dict[str, Any] = {
-        name: float(np.interp(epsilon, epsilons, [vars(figure)[name] for figure in curve]))
-        for name in names
-    }
+
+    def at(values: Iterable[float]) -> float:
+        return float(np.interp(epsilon, epsilons, list(values)))
+
+    names = ("kept", "alone", "context", "upper")
+    shares: dict[str, Any] = {name: at(vars(figure)[name] for figure in curve) for name in names}
+    measured = [s for s in SETTINGS if all(s in figure.readable for figure in curve)]
+    shares["readable"] = {s: at(figure.readable[s] for figure in curve) for s in measured}
     return replace(curve[0], epsilon=epsilon, **shares)
 
 

@@ -388,7 +388,7 @@ def _made_readable(setting: Setting) -> str:
     if setting.lexicon is None:
         return ""
     figure = context_figure(setting.mechanism, setting.lexicon)
-    return opened(figure.made_readable) if figure and figure.readable is not None else ""
+    return opened(figure.made_readable()) if figure and figure.readable else ""
 
 
 def _short(number: float) -> str:

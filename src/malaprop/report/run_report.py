@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from time import monotonic
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from malaprop._version import __version__
 from malaprop.lexicon.lexicon import Lexicon
@@ -50,7 +50,7 @@ from malaprop.report.promise import (
     promise_pieces,
     short_promise,
 )
-from malaprop.text.policy import Policy
+from malaprop.text.policy import Policy, Readable
 from malaprop.text.treatment import DRAWN_TAGS
 
 AUDIENCE = (
@@ -243,6 +243,8 @@ class RunReport:
     """Outputs that an earlier run had completed: nothing was done for them."""
     smoothed_by: str = ""
     """The fingerprint of the bigrams by which texts were made readable; none if they were not."""
+    setting: Readable | None = None
+    """The setting by which texts were made readable; None if they were not."""
     made_readable: ContextFigure | None = None
     """The share of original words in readable text of a public sample; None if not measured."""
     folder: FolderFacts | None = None
@@ -305,7 +307,11 @@ class RunReport:
             "policy": dict(self.policy),
             "lexicon": vars(self.lexicon).copy(),
             **({"smoothed_by": self.smoothed_by} if self.smoothed_by else {}),
-            **({"readable": _share_when_readable(figure)} if figure else {}),
+            **(
+                {"readable": _share_when_readable(figure, self.setting)}
+                if figure and self.setting
+                else {}
+            ),
             **({"engine": dict(self.engine)} if self.engine else {}),
         }
 
@@ -353,7 +359,8 @@ class RunReport:
         records = counted(sum(file.counts.records for file in self.files), "record")
         words = counted(self.counts.get("protected", 0), "word")
         others = _unnamed(self)
-        files = f"{counted(len(self.files), 'file')}{', readable' if self.smoothed_by else ''}"
+        readable = f", readable ({self.setting})" if self.setting else ""
+        files = f"{counted(len(self.files), 'file')}{readable}"
         return summary_page(
             short_promise(self.guarantee, self.examples),
             ", ".join([*self.in_brief, *([f"other columns: {others}"] if others else [])]),
@@ -405,20 +412,23 @@ def run_report(
         already=tuple(already),
         folder=folder,
         smoothed_by=privatizer.smoother.model.fingerprint if privatizer.smoother else "",
+        setting=privatizer.policy.smoothing,
         made_readable=_made_readable(privatizer),
     )
 
 
 def _made_readable(privatizer: Privatizer) -> ContextFigure | None:
     figure = context_figure(privatizer.mechanism, privatizer.lexicon)
-    if privatizer.smoother is None or figure is None or figure.readable is None:
+    if privatizer.smoother is None or figure is None:
         return None
-    return figure if figure.model == privatizer.smoother.model.fingerprint else None
+    if figure.model != privatizer.smoother.model.fingerprint:
+        return None
+    return figure if privatizer.policy.smoothing in figure.readable else None
 
 
-def _share_when_readable(figure: ContextFigure) -> dict[str, Any]:
-    shares = {"share_of_original_words": figure.readable, "as_drawn": figure.kept}
-    rounded = {name: round(cast(float, share), 4) for name, share in shares.items()}
+def _share_when_readable(figure: ContextFigure, setting: Readable) -> dict[str, Any]:
+    shares = {"share_of_original_words": figure.readable[setting], "as_drawn": figure.kept}
+    rounded: dict[str, Any] = {name: round(share, 4) for name, share in shares.items()}
     return rounded | {"measured_on": figure.sample}
 
 
@@ -573,9 +583,10 @@ def _figures(report: RunReport, profile: Profile | None) -> tuple[tuple[str, str
         (f"{report.keeping.share:.0%}", "of words are expected to stay as they are"),
         (_guessed(report), f"of single words are guessed right by {UNIFORM}"),
     ]
-    if readable := report.made_readable:
+    if (readable := report.made_readable) and report.setting:
         named = f"of the words of {readable.sample} are the original ones in readable text"
-        figures.append((f"{readable.readable:.0%}", f"{named}, and {readable.kept:.0%} as drawn"))
+        share = readable.readable[report.setting]
+        figures.append((f"{share:.0%}", f"{named}, and {readable.kept:.0%} as drawn"))
     if profile and profile.context:
         figure = profile.context
         recovered, known = f"of the words of {figure.sample} are recovered", figure.prior
@@ -617,7 +628,7 @@ def _observer(report: RunReport, profile: Profile | None) -> Iterator[Piece]:
 
 def _readable(report: RunReport) -> tuple[Piece, ...]:
     """Warn of what smoothed texts look like, and say what the figures refer to."""
-    if not report.smoothed_by:
+    if not report.setting:
         return ()
     told = (
         "Fluent text can be wrong: do not take a sentence for what somebody wrote. The words were "
@@ -627,8 +638,12 @@ def _readable(report: RunReport) -> tuple[Piece, ...]:
         "from them."
     )
     if figure := report.made_readable:
-        told += f" {opened(figure.made_readable)} Your texts may do better or worse."
-    return told, Facts((("fingerprint of the bigrams", code(report.smoothed_by)),))
+        told += f" {opened(figure.made_readable(report.setting))}"
+        told += " Your texts may do better or worse."
+    if report.setting == "fluent":
+        told += " The fluent setting lets more of the rare words give way to frequent ones."
+    facts = (("setting", report.setting), ("fingerprint of the bigrams", code(report.smoothed_by)))
+    return told, Facts(facts)
 
 
 def _treatment(report: RunReport, done: str) -> Table:

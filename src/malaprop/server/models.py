@@ -145,7 +145,13 @@ class Options(Reading):
     keep: Annotated[list[Word], Field(max_length=1000)] = []
     entity_labels: EntityLabels = {}
     markup: Literal["html", "markdown"] | None = None
-    readable: bool = False
+    readable: Annotated[
+        Literal[False, True, "faithful", "fluent"],
+        Field(
+            description="Smooth what was drawn by public bigrams; `fluent` reads better, and drops "
+            "more rare words than `faithful`, which true means."
+        ),
+    ] = False
 
     def text_options(self) -> TextOptions:
         """Return what `Privatizer` takes beside lexicon, mechanism and ε."""

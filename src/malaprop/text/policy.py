@@ -1,5 +1,6 @@
 """The user's choices about texts, valid from birth. `treatment` says what follows from them."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
@@ -21,6 +22,8 @@ from malaprop.text.word_map import MAP_VERSION
 Unknown = Literal["map", "mask", "drop", "keep"]
 Kinds = Literal["typed", "words"]
 Repeat = Literal["fresh", "document"]
+Readable = Literal["faithful", "fluent"]
+"""The settings of smoothing, whose constants are in `malaprop.smoother.SETTINGS`."""
 PEOPLE = "people"
 """The value of `redraw` that stands for all of them."""
 
@@ -56,7 +59,8 @@ class TextOptions(TypedDict, total=False):
     entity_labels: Mapping[str, str | None]
     keep: str | Sequence[str]
     markup: Markup | None
-    readable: bool | str
+    readable: bool | Readable | None
+    model: str | os.PathLike[str] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +86,10 @@ class Policy:
     `keep` and `markup` declare parts of texts public: a list of words and phrases, with or without
     `"placeholders"`, or `"placeholders"` alone; and the tags of `html`, or the signs of `markdown`.
 
-    With `readable`, drawn words are smoothed by public bigrams: those that ship with `english`, or
-    those in a folder that it names. That is post-processing, and changes no guarantee.
+    With `readable`, drawn words are smoothed by public bigrams: `"faithful"`, which `True` means,
+    or `"fluent"`, which reads better and drops more rare words. That is post-processing, and
+    changes no guarantee. `model` is a folder with bigrams, by default those that ship with
+    `english`; a text with a model is readable.
 
     >>> Policy(unknown="mask", kinds="words").to_dict()  # doctest: +NORMALIZE_WHITESPACE
     {'unknown': 'mask', 'punctuation': 'keep', 'placeholder': '[masked]', 'kinds': 'words',
@@ -105,7 +111,8 @@ class Policy:
     entity_labels: Mapping[str, str | None] = field(default_factory=Labels)
     keep: str | Sequence[str] = ()
     markup: Markup | None = None
-    readable: bool | str = False
+    readable: bool | Readable | None = None
+    model: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
@@ -122,7 +129,9 @@ class Policy:
                 f"The `shift_dates` parameter must be True or False. Got {self.shift_dates!r}."
             )
         checked_markup(self.markup)
-        _require_readable(self.readable)
+        folder = _folder(self.model)
+        object.__setattr__(self, "model", folder)
+        object.__setattr__(self, "readable", _setting(self.readable, folder))
         object.__setattr__(self, "redraw", _redrawn(self.redraw))
         detector_of(self.detector)
         if not isinstance(self.entity_labels, Labels):
@@ -138,6 +147,11 @@ class Policy:
                         f"The `{name}` parameter is for numbers and dates that are drawn as what "
                         'they are: it needs `kinds="typed"`.'
                     )
+
+    @property
+    def smoothing(self) -> Readable | None:
+        """The setting by which drawn words are smoothed; None if they stay as they were drawn."""
+        return cast(Readable, self.readable) if self.readable else None
 
     def options(self) -> TextOptions:
         """Return the parameters, to make another policy or a privatizer of."""
@@ -168,11 +182,10 @@ class Policy:
         hidden = {*_OF_VALUES} if self.kinds == "words" else set()
         if not self.shift_dates:
             hidden.add("shift_dates")
-        for name in (*hidden, "redraw", "detector", "entity_labels", "keep", "markup"):
+        # The name of a model's folder is nobody's business.
+        for name in (*hidden, "redraw", "detector", "entity_labels", "keep", "markup", "model"):
             del plain[name]
-        if self.readable:
-            plain["readable"] = True  # a folder's name is nobody's business
-        else:
+        if not self.readable:
             del plain["readable"]
         if self.redraw:
             plain["redraw"] = list(self.redraw)
@@ -215,12 +228,32 @@ def _require_epsilon(value: object) -> None:
         )
 
 
-def _require_readable(value: object) -> None:
-    if not isinstance(value, bool | str) or value == "":
+def _folder(value: object) -> str | None:
+    """Return the folder of a bigram model, if there is one."""
+    folder = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if folder is None or (isinstance(folder, str) and folder):
+        return folder
+    raise ParameterError(
+        f"The `model` parameter must be the folder of a bigram model, or None. Got {value!r}."
+    )
+
+
+def _setting(value: object, folder: str | None) -> Readable | Literal[False]:
+    """Return the setting of smoothing, or False; with a model, text is readable."""
+    if value is False and folder:
         raise ParameterError(
-            "The `readable` parameter must be True, False, or the folder of a bigram model. "
-            f"Got {value!r}."
+            "A `model` makes text readable: leave it out, or do not ask for text as it was drawn."
         )
+    if value is None:
+        return "faithful" if folder else False
+    if isinstance(value, bool):
+        return "faithful" if value else False
+    if isinstance(value, str) and value in get_args(Readable):
+        return cast(Readable, value)
+    raise ParameterError(
+        f"The `readable` parameter must be True, False, {' or '.join(get_args(Readable))}. A "
+        f"bigram model of your own is named by `model`. Got {value!r}."
+    )
 
 
 def _redrawn(value: object) -> tuple[str, ...]:
