@@ -24,6 +24,10 @@ SAMPLES = [
     ("koi8-r", "Пациент чувствует себя плохо, болит голова"),
     ("cp932", "患者は頭が痛いと言っています。アスピリンを服用しました。"),
     ("gb18030", "病人说他头痛,已经服用了阿司匹林。"),
+    ("cp850", "Elle a été opérée à l'hôpital, très fatiguée, le garçon naïf"),
+    ("iso8859-2", "Zażółć gęślą jaźń, chory pacjent leży w łóżku"),
+    ("euc_jp", "患者は頭が痛いと言っています。アスピリンを服用しました。"),
+    ("iso2022_jp", "患者は頭が痛いと言っています。アスピリンを服用しました。"),
     ("utf-16-le", "The patient is fine today, and feels no pain"),
 ]
 
@@ -102,3 +106,27 @@ def test_a_nul_is_no_sign_of_utf16(tmp_path: Path, data: bytes) -> None:
 def test_bytes_far_from_the_start_count(tmp_path: Path) -> None:
     data = b"note\n" + b"cold\n" * 300_000 + "très fatigué\n".encode("cp1252")
     assert run(tmp_path, data)["encoding"] == "cp1252"
+
+
+@pytest.mark.parametrize("encoding", ["cp437", "cp850", "iso2022_jp"])
+def test_letters_are_not_shown_as_signs(tmp_path: Path, encoding: str) -> None:
+    """Wherever an encoding is guessed, all letters are of words, which are drawn."""
+    text = (
+        "頭が痛い\n" if encoding == "iso2022_jp" else "elle est opérée à l'hôpital, naïf, garçon\n"
+    )
+    (tmp_path / "a.txt").write_bytes(text.encode(encoding) * 9)
+    privatize_files(
+        tmp_path / "a.txt", tmp_path / "b.txt", mechanism="tem", epsilon=1.0, lexicon=TINY
+    )
+    private = (tmp_path / "b.txt").read_bytes().decode(encoding)
+    assert not {sign for sign in private if not sign.isascii()}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"), [("tis-620", "ผมเป็นหวัดและอยากไปโรงพยาบาล"), ("cp866", "болит голова")]
+)
+def test_an_encoding_that_is_not_known_is_not_guessed(
+    tmp_path: Path, encoding: str, text: str
+) -> None:
+    with pytest.raises(DataError, match="cannot be read as utf-8"):
+        run(tmp_path, f"note\n{text}\n".encode(encoding) * 3)

@@ -1,8 +1,16 @@
-"""The encoding of a file of text that nobody named: UTF-8 first, else what a detector finds."""
+"""The encoding of a file of text that nobody named: UTF-8 first, else what a detector finds.
+
+Signs stay as they are, so letters must not be read as signs: an encoding in which signs stand
+within words is none.
+"""
 
 import codecs
+import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -22,11 +30,22 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _TOLD: Final = {name for _, name in _MARKS}  # by the file itself
+# Japanese as it was once mailed: plain ASCII, with sequences that begin other letters.
+_ESCAPE, _ESCAPED = re.compile(rb"\x1b\$[@B]"), "iso2022_jp"
 # Where several fit equally well, the first one is the likeliest.
 _LIKELY: Final = (
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "koi8_r"),
-    *("cp932", "euc_jp", "gb18030", "big5", "euc_kr", "mac_roman", "cp850"),
+    *("cp932", "euc_jp", "gb18030", "big5", "euc_kr", "mac_roman", "cp850", "iso8859_2"),
 )
+_ASIAN: Final = frozenset({"cp932", "euc_jp", "gb18030", "big5", "euc_kr", _ESCAPED})
+# Signs within words, which dashes and quotes may be: of all characters that are not ASCII.
+_INNER: Final = re.compile(
+    r"(?<=[^\W\d_])[^\w\s\0-\x7f\u2010-\u2019\u2022-\u2027\xb7\xad](?=[^\W\d_])"
+)
+_INNER_ASIAN: Final = re.compile(
+    r"(?<=[^\W\d_])[^\w\s\0-\x7f\xb7\u2010-\u2027\u3001-\u303f\u30fb\uff00-\uffef](?=[^\W\d_])"
+)
+_MARK, _MOST_INNER = "M", 0.02
 # English with accents or typographic quotes is in the first one, unless another fits much better.
 _BETTER: Final = 0.12
 _LEAST_WIDE, _FEW, _MANY = 16, 0.05, 0.6
@@ -56,7 +75,7 @@ def with_encoding(job: TextJob, listener: Listener) -> TextJob:
 
 def _found(job: TextJob) -> str:
     sample, first = bytearray(), b""
-    decoder, sound = codecs.getincrementaldecoder(UTF8)(), True
+    decoder, sound, escaped = codecs.getincrementaldecoder(UTF8)(), True, False
     for chunk in _chunks(job):
         first = first or chunk
         if marked := next((name for mark, name in _MARKS if first.startswith(mark)), ""):
@@ -66,16 +85,17 @@ def _found(job: TextJob) -> str:
                 decoder.decode(chunk)
             except UnicodeDecodeError:
                 sound = False
+        escaped = escaped or _ESCAPE.search(chunk) is not None
         if not chunk.isascii() and len(sample) < _SAMPLE:
             lines = (line for line in chunk.splitlines(keepends=True) if not line.isascii())
             sample += b"".join(lines)[:_SAMPLE]
     wide = _is_wide(first)
     if sound and not wide:
-        return UTF8
+        return _ESCAPED if escaped and _fits(job, _ESCAPED) else UTF8
     if not wide and _mostly_utf8(bytes(sample)):
         return UTF8
-    guess = _guessed(first[:_SAMPLE] if wide else bytes(sample), wide=wide)
-    return guess if guess and _can_be_read(job, guess) else UTF8
+    guesses = _guesses(first[:_SAMPLE] if wide else bytes(sample), wide=wide)
+    return next((guess for guess in guesses if _fits(job, guess)), UTF8)
 
 
 def _chunks(job: TextJob) -> Iterator[bytes]:
@@ -98,13 +118,14 @@ def _mostly_utf8(sample: bytes) -> bool:
     return 2 * broken <= sum(not character.isascii() for character in text)
 
 
-def _guessed(sample: bytes, *, wide: bool) -> str:
+def _guesses(sample: bytes, *, wide: bool) -> list[str]:
+    """Return the encodings that a sample may have, the likeliest first."""
     from charset_normalizer import from_bytes
 
     matches = from_bytes(sample, cp_isolation=list(_WIDE if wide else _LIKELY))
     best = matches.best()
     if best is None:
-        return ""
+        return []
     tied = {
         name
         for match in matches
@@ -112,16 +133,38 @@ def _guessed(sample: bytes, *, wide: bool) -> str:
         if match.chaos <= best.chaos + _BETTER * (name == _LIKELY[0])
         and match.coherence >= best.coherence - _BETTER * (name == _LIKELY[0])
     }
-    name = next((name for name in (*_LIKELY, *_WIDE) if name in tied), best.encoding)
-    return codecs.lookup(name).name
+    first = [name for name in (*_LIKELY, *_WIDE) if name in tied]
+    others = [name for match in matches for name in match.could_be_from_charset]
+    return [codecs.lookup(name).name for name in dict.fromkeys([*first, best.encoding, *others])]
 
 
-def _can_be_read(job: TextJob, encoding: str) -> bool:
+def _fits(job: TextJob, encoding: str) -> bool:
+    """Whether a file can be read in an encoding, and its words then hold no signs."""
     decoder = codecs.getincrementaldecoder(encoding)()
+    signs = SignsInWords(encoding)
     try:
-        for chunk in _chunks(job):
-            decoder.decode(chunk)
-        decoder.decode(b"", final=True)
+        for chunk in chain(_chunks(job), [b""]):
+            signs.look_at(decoder.decode(chunk, final=not chunk))
     except UnicodeDecodeError:
         return False
-    return True
+    return not signs.many
+
+
+class SignsInWords:
+    """Counts the signs that stand within words, where letters that are misread often do."""
+
+    def __init__(self, encoding: str) -> None:
+        self._pattern = _INNER_ASIAN if encoding in _ASIAN else _INNER
+        self._inner, self._others = Counter[str](), 0
+
+    def look_at(self, text: str) -> None:
+        if not text.isascii():
+            self._inner.update(self._pattern.findall(text))
+            self._others += len(text) - len(text.encode("ascii", "ignore"))
+
+    @property
+    def many(self) -> bool:
+        """Whether the texts are likely to be in another encoding."""
+        # Marks are parts of letters.
+        inner = sum(n for sign, n in self._inner.items() if unicodedata.category(sign)[0] != _MARK)
+        return inner > _MOST_INNER * self._others

@@ -21,10 +21,8 @@ from email.utils import format_datetime, getaddresses, parsedate_to_datetime
 from hashlib import blake2b
 from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
-from malaprop.files.formats.file_format import (
-    RecordError,
-    check_text,
-)
+from malaprop.files.encodings import SignsInWords
+from malaprop.files.formats.file_format import RecordError, check_text
 from malaprop.text.markup import HtmlText
 
 _DEEPEST: Final = 20  # parts within parts
@@ -222,13 +220,16 @@ class MailParser:
 
     def _decoded(self, data: bytes, charset: str) -> str:
         """Decode a text; if its charset is unknown or wrong, by what is likely."""
-        for name in (charset, self._encoding, "utf-8", _FALLBACK):
+        named = (charset, self._encoding, "utf-8")
+        for name in (*named, _FALLBACK):
             codec = _codec(name)
             if codec:
                 try:
-                    return data.decode(codec)
+                    text = data.decode(codec)
                 except (UnicodeError, ValueError):
                     continue
+                if name in named or not _is_misread(text):
+                    return text
         raise RecordError(
             "has a text that is not in the charset that it names", "name another with `encoding`"
         )
@@ -281,6 +282,12 @@ def _codec(name: str) -> str | None:
     except LookupError:
         return None
     return codec if _CODECS.fullmatch(codec) else None
+
+
+def _is_misread(text: str) -> bool:
+    signs = SignsInWords(_FALLBACK)
+    signs.look_at(text)
+    return signs.many
 
 
 def _date_text(header: str) -> str:

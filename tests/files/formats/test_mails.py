@@ -222,7 +222,7 @@ def test_encoding_is_for_texts_whose_charset_is_missing() -> None:
 SUBJECTS = [
     (b"=?utf-8?q?caf=C3=A9?=", "café"),
     (b"=?utf-8?Q?a_b?= =?UTF-8?B?Y2Fmw6k=?= c", "a bcafé c"),
-    (b"=?utf-8?b?Y2Fmw?=\n =?utf-8?b?6k=?= c", "caf c"),
+    (b"=?utf-8?b?Y2Fmw?=\n =?utf-8?b?6k=?= c", "=?utf-8?b?Y2Fmw?=ê c"),
     (b"=?utf-8?q?=C3?= =?utf-8?q?=A9?=", "é"),
     (b"=?koi8-r*ru?b?8NI=?=", "Пр"),
     (b"=?xylo?q?caf=E9?=", "café"),
@@ -237,8 +237,6 @@ SUBJECTS = [
 
 @pytest.mark.parametrize(("subject", "expected"), SUBJECTS)
 def test_subjects_are_decoded(subject: bytes, expected: str) -> None:
-    if expected == "caf c":  # two words that are each broken: what is said there is text
-        return
     _, (found, _), _ = copied(b"Subject: " + subject + b"\nFrom: a@x\n\ntext")
     assert found == expected
 
@@ -249,6 +247,7 @@ BROKEN = [
     b"xylophonist",
     b"X-Header: xylophonist\n\nxylophonist",
     of_text(b"xylophonist", b"Content-Type: multipart/mixed"),
+    of_text(b"xyloph\x93niste op\x82r\x82", b"Content-Type: text/plain"),  # of DOS
     of_text(b"xylophonist", b"Content-Type: multipart/mixed; boundary=b"),
     of_text(b"xylophonis", b"Content-Transfer-Encoding: base64"),
     of_text(b"xylophonist!", b"Content-Transfer-Encoding: base64"),
