@@ -123,6 +123,7 @@ REFUSED = [
     (2, "a pipe carries one file", ("in", "-o", "-")),
     (2, "name a file in it, or that folder alone", ("in", "outside.txt", "-o", "out")),
     (2, "no file in in is taken, of 13", ("in", "-o", "out", "--glob", "*.xyz")),
+    (2, "the folder empty holds no files", ("empty", "-o", "out")),
     (2, "say of which ones, with --glob", ("in", "-o", "out", "--format", "txt")),
     (2, "leave out --column", ("in", "-o", "out", "--column", "note")),
     (2, "--glob is for a folder", ("in/a.txt", "-o", "out.txt", "--glob", "*.txt")),
@@ -138,6 +139,7 @@ def test_what_is_refused_leaves_nothing(
     cli: Cli, tree: Path, code: int, says: str, command: tuple[str, ...]
 ) -> None:
     (tree.parent / "again").symlink_to(tree)
+    (tree.parent / "empty").mkdir()
     before = sorted(tree.parent.rglob("*"))
     ended = cli.privatize(*command)
     assert says in ended.err

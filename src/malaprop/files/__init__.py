@@ -10,6 +10,6 @@ KEPT: Final = (
 )
 """Added as a note, too, if there is something to resume."""
 PARTLY: Final = (
-    "files that were done have their outputs: go on with the same parameters and `resume=True`"
+    "go on with the same parameters and `resume=True`, which leaves complete outputs as they are"
 )
 """Added as a note to what stops a run over a folder."""

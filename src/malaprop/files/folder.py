@@ -129,6 +129,8 @@ def plan_folder(
         made = _fitted(layout, known, path)
         jobs.append(TextJob(str(path), str(target / path.relative_to(folder)), made))
     _check_columns(jobs, layout)
+    if not jobs and not left_out:
+        raise ParameterError(f"the folder {folder} holds no files")
     if not jobs:
         raise ParameterError(
             f"no file in {folder} is taken, of {len(left_out):,}: {reasons_of(left_out)}"

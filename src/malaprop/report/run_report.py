@@ -152,7 +152,7 @@ class FolderFacts(NamedTuple):
             return ""
         return (
             f"left out of {without_passwords(self.source)}, and not copied: "
-            f"{reasons_of(self.left_out)}. The report names them"
+            f"{reasons_of(self.left_out)}. A report names them"
         )
 
 

@@ -68,7 +68,7 @@ def test_if_all_items_are_left_out_an_empty_list_stays() -> None:
 
 _NOTE = '{"note":"xylophonist"}'
 BROKEN = [
-    *("", "7", '"xylophonist"', f"[{_NOTE},]", f"[{_NOTE}", f"[{_NOTE} {_NOTE}]", f"[{_NOTE}] x"),
+    *("7", '"xylophonist"', f"[{_NOTE},]", f"[{_NOTE}", f"[{_NOTE} {_NOTE}]", f"[{_NOTE}] x"),
     *(f"{_NOTE}}}", f"{_NOTE}\n{_NOTE}", '[{"note":"xylophonist]', "[" * 9999, '{"a":' * 9999),
 ]
 
@@ -110,3 +110,9 @@ def test_texts_are_read_with_labels() -> None:
 
 def test_it_is_a_format() -> None:
     assert "json" in FORMATS
+
+
+@pytest.mark.parametrize("data", [b"", b" \n"])
+def test_an_empty_file_is_named_as_such(data: bytes) -> None:
+    with pytest.raises(DataError, match="the input is empty"):
+        copied(data)

@@ -48,6 +48,7 @@ def test_other_names_ask_for_the_format(name: str) -> None:
     [
         ("a.txt.bz2", "bzcat"),
         ("a.gz", r"\(csv, tsv, .*txt\)"),
+        ("a.docx.gz", "docx files are not read: convert"),
         ("a.DOCX", "pandoc FILE -t markdown"),
         ("a.doc", "soffice --headless --convert-to txt"),
         ("a.pdf", "pdftotext"),

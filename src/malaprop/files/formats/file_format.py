@@ -549,6 +549,8 @@ def format_of(path: Path | str) -> str:
     """
     inside = _without_packing(path)
     name = _format_with(inside.suffix)
+    if name is None and (hint := way_out(inside)):
+        raise ParameterError(f"{path}: {inside.suffix.lower()} files are not read: {hint}")
     if name is None:
         raise ParameterError(
             f"the name {str(path)!r} does not tell the file's format: {_hint(inside, path)}"
@@ -610,7 +612,7 @@ def _hint(inside: Path, path: Path | str) -> str:
             f"{_UNPACKERS[suffix]} FILE | malaprop privatize - --format {content}"
         )
     known = [name for name in registry if registry[name].packable or not compression_of(path)]
-    return _HINTS.get(suffix, f"name it with `format` ({', '.join(known)})")
+    return f"name it with `format` ({', '.join(known)})"
 
 
 def check_packing(path: Path | str, format_: str) -> None:

@@ -38,6 +38,8 @@ class _JsonReader(JsonObjects, name="json"):
                 "whole: convert it to JSON lines, as with  jq -c '.[]' FILE > FILE.jsonl"
             )
         start = _end(_SPACE, text, 0)
+        if start == len(text):
+            raise DataError("the input is empty: JSON is a list of objects, or one object")
         if text.startswith("[", start):
             yield from self._listed(text, _end(_SPACE, text, start + 1))
         else:
