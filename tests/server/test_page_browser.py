@@ -192,6 +192,9 @@ def test_a_text_is_tried_by_keyboard(browser: Browser, site: Site) -> None:
         with page.expect_response("**/v1/explain"):
             page.keyboard.press("Enter")
         page.locator(".word-panel h2").wait_for()
+        page.keyboard.press("Escape")
+        assert page.locator(".word-panel").is_hidden()
+        assert page.evaluate("document.activeElement.dataset.slot") == "1"
         page.locator("#text summary").first.focus()
         page.keyboard.press("Enter")
         page.locator("#names").focus()
@@ -354,6 +357,22 @@ def test_a_map_shows_each_mechanism(browser: Browser, site: Site) -> None:
         assert "came out" in (page.locator("svg.plane").get_attribute("aria-label") or "")
 
 
+def test_a_map_stays_whole_while_another_is_awaited(browser: Browser, site: Site) -> None:
+    with visit(browser, site) as own:
+        page = own.open("vectors").page
+        waiting: list[Route] = []
+        page.route("**/v1/page/plane", lambda route: waiting.append(route))
+        with page.expect_request("**/v1/page/plane"):
+            page.get_by_role("radio", name="Hyperbolic").check()
+        page.get_by_label("Close up").check()
+        page.get_by_role("radio", name="one draw").check()
+        shown = page.locator("svg.plane").get_attribute("aria-label") or ""
+        assert shown.startswith("Laplace")
+        assert page.locator("svg.plane").get_attribute("aria-busy") == "true"
+        waiting[0].continue_()
+        page.wait_for_selector('svg.plane[aria-label^="Hyperbolic"]:not([aria-busy])')
+
+
 @pytest.mark.parametrize("mechanism", ["Laplace", "Hyperbolic"])
 def test_words_of_a_map_do_not_touch(browser: Browser, site: Site, mechanism: str) -> None:
     with visit(browser, site) as own:
@@ -490,9 +509,9 @@ def test_nothing_stays_in_the_browser(browser: Browser, site: Site) -> None:
         page = own.page
         page.evaluate("location.hash = '#text'")
         own.wait("text")
-        field = page.locator("#text textarea").first
-        field.fill(WRITTEN)
-        page.wait_for_timeout(700)  # what the page does by itself after a text was written
+        own.idle()
+        with page.expect_response("**/v1/page/draw"):  # the page asks for its price
+            page.locator("#own-text").fill(WRITTEN)
         own.idle()
         stored = own.stored()
         assert stored["local"] == stored["session"] == {}

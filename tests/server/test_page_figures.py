@@ -91,20 +91,21 @@ def test_what_was_asked_of_an_example_is_never_drawn_of_ones_own_text(page: Page
     page.wait_for_selector(".private .word")
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.post_data or ""))
-    page.evaluate(
-        """() => {
-          const [slider, field] = ["epsilon", "own-text"].map((id) => document.getElementById(id));
-          for (const epsilon of [2, 2.5, 3]) {  // the second and third wait for the first
-            slider.value = epsilon;
-            slider.dispatchEvent(new Event("input", { bubbles: true }));
-          }
-          document.querySelector("#text button.main").click();
-          field.value = "Jane has gout.";
-          field.dispatchEvent(new Event("input", { bubbles: true }));
-        }"""
-    )
-    with page.expect_response("**/v1/page/draw"):
-        page.wait_for_timeout(1500)
+    # The price of one's own text is asked for a moment after the last draw of the example.
+    with page.expect_response(lambda answer: "gout" in (answer.request.post_data or "")):
+        page.evaluate(
+            """() => {
+              const slider = document.getElementById("epsilon");
+              const field = document.getElementById("own-text");
+              for (const epsilon of [2, 2.5, 3]) {  // the second and third wait for the first
+                slider.value = epsilon;
+                slider.dispatchEvent(new Event("input", { bubbles: true }));
+              }
+              document.querySelector("#text button.main").click();
+              field.value = "Jane has gout.";
+              field.dispatchEvent(new Event("input", { bubbles: true }));
+            }"""
+        )
     page.wait_for_load_state("networkidle")
     own = [body for body in sent if "gout" in body]
     assert own

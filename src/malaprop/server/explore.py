@@ -78,28 +78,34 @@ def _text(request: PageRequest) -> str:
 def _drawn(ready: Ready, text: str, graph: WordGraph | None) -> dict[str, Any]:
     done: SideBySide = ready.drawing().side_by_side(text)
     words = ready.privatizer.lexicon.words
+    steps, steps_drawn = _steps(graph, done.secret, (done.shown, done.drawn))
     return {
         "original": done.original,
         "private": done.private,
         "drawn": done.as_drawn,
         "tags": done.tags,
         "counts_as": [None if i < 0 else words[i] for i in done.secret.tolist()],
-        "steps": _steps(graph, done.secret, done.shown),
-        "steps_drawn": _steps(graph, done.secret, done.drawn),
+        "steps": steps,
+        "steps_drawn": steps_drawn,
         "guarantee": done.guarantee.to_dict(),
         "warnings": [] if done.tags else [WORDLESS],
     }
 
 
-def _steps(graph: WordGraph | None, words: Ids, others: Ids) -> list[float | None]:
-    """Return how many steps apart words are, pair by pair: a public function of two words."""
-    found: list[float | None] = [None] * len(words)
+def _steps(
+    graph: WordGraph | None, words: Ids, versions: Sequence[Ids]
+) -> list[list[float | None]]:
+    """Return how many steps words are from those of each version: a public function of words."""
+    found: list[list[float | None]] = [[None] * len(words) for _ in versions]
     if graph is None or not (known := np.flatnonzero(words >= 0)).size:
         return found
     distinct, rows = np.unique(words[known], return_inverse=True)
-    distances = graph.distances(distinct)[rows, others[known]].tolist()
-    for place, distance in zip(known.tolist(), distances, strict=True):
-        found[place] = distance
+    distances = graph.distances(distinct)
+    for steps, others in zip(found, versions, strict=True):
+        for place, distance in zip(
+            known.tolist(), distances[rows, others[known]].tolist(), strict=True
+        ):
+            steps[place] = distance
     return found
 
 

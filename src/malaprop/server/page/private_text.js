@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 
-export const DISTANCES = {
+const DISTANCES = {
   kept: "unchanged",
   near: "a near word, 1 step away",
   mid: "2 steps away",
@@ -13,36 +13,41 @@ const WITH_NAMES = "replaced name, changed number or the like";
 
 const FATES = { near: "1 step away", mid: "2 steps away", far: "farther away" };
 
+/** Return the parts of a form of a draw, and how many steps each slot has moved in it. */
+function versionOf(drawn, form) {
+  return form === "drawn" ? [drawn.drawn, drawn.steps_drawn] : [drawn.private, drawn.steps];
+}
+
 /** Return how far a slot has moved: a key of DISTANCES. */
-export function movedBy(drawn, slot, asDrawn) {
-  const steps = (asDrawn ? drawn.steps_drawn : drawn.steps)[slot];
-  const shown = (asDrawn ? drawn.drawn : drawn.private)[2 * slot + 1];
+function movedBy(drawn, slot, form) {
+  const [parts, all] = versionOf(drawn, form);
+  const [shown, steps] = [parts[2 * slot + 1], all[slot]];
   if (shown.toLowerCase() === drawn.original[2 * slot + 1].toLowerCase()) return "kept"; // what a reader sees counts
   if (steps === null || steps === undefined) return "other";
   return steps <= 1 ? "near" : steps <= 2 ? "mid" : "far";
 }
 
 /** Say what became of a slot. */
-export function fate(drawn, slot, asDrawn) {
-  const [was, is] = [drawn.original, asDrawn ? drawn.drawn : drawn.private].map((parts) => parts[2 * slot + 1]);
-  const moved = movedBy(drawn, slot, asDrawn);
+export function fate(drawn, slot, form) {
+  const [was, is] = [drawn.original, versionOf(drawn, form)[0]].map((parts) => parts[2 * slot + 1]);
+  const moved = movedBy(drawn, slot, form);
   if (moved === "kept") return `“${was}” stayed as it is`;
   return `“${was}” became “${is}”, ${moved === "other" ? "changed" : FATES[moved]}`;
 }
 
-/** Show a draw in an element. Options: asDrawn, originals, chosen(slot), looked(slot or null). */
+/** Show a draw in an element. Options: form, originals, chosen(slot), looked(slot or null). */
 export function showDrawn(element, drawn, options) {
-  const parts = options.asDrawn ? drawn.drawn : drawn.private;
+  const [parts] = versionOf(drawn, options.form);
   const words = [];
   const shown = parts.map((part, place) => {
     if (place % 2 === 0) return part;
     const slot = (place - 1) / 2;
-    const moved = movedBy(drawn, slot, options.asDrawn);
+    const moved = movedBy(drawn, slot, options.form);
     const was = drawn.original[place];
     const withOriginal = options.originals && moved !== "kept"; // then the word itself says what it was
     const word = h("button", {
       type: "button", class: `word ${moved}`, tabindex: words.length ? -1 : 0, "data-slot": slot,
-      "aria-label": !withOriginal && `${part}: ${fate(drawn, slot, options.asDrawn)}`,
+      "aria-label": !withOriginal && `${part}: ${fate(drawn, slot, options.form)}`,
       onclick: () => options.chosen(slot), onmouseenter: () => options.looked(slot), onmouseleave: () => options.looked(null),
       onfocus: () => options.looked(slot),
     }, withOriginal ? h("ruby", {}, part, h("rt", {}, was)) : part);
@@ -64,10 +69,10 @@ export function showDrawn(element, drawn, options) {
 }
 
 /** Count how many words of a draw moved how far: [name, label, count] for all that occur. */
-export function countMoves(drawn, asDrawn) {
+export function countMoves(drawn, form) {
   const counts = {};
   drawn.tags.forEach((_, slot) => {
-    const moved = movedBy(drawn, slot, asDrawn);
+    const moved = movedBy(drawn, slot, form);
     counts[moved] = (counts[moved] ?? 0) + 1;
   });
   const withNames = drawn.tags.some((tag) => tag === "names" || tag === "places");

@@ -27,7 +27,7 @@ export async function mount(element, api) {
   ]);
   const state = {
     example: "note", text: examples.note.text, epsilon: 1.5, mechanism: "balanced", rival: "", lexicon: lexicons[0].name,
-    readable: true, originals: false, kinds: "typed", kindEpsilon: null, steps: {}, shift: false, names: false, places: false,
+    form: "readable", originals: false, kinds: "typed", kindEpsilon: null, steps: {}, shift: false, names: false, places: false,
     unknown: "map", repeat: "fresh", subject: "",
     drawn: null, drawnOptions: null, rivalDrawn: null, draws: [], budget: null, usual: null, price: null, selected: null,
   };
@@ -38,7 +38,7 @@ export async function mount(element, api) {
   // What is sent.
 
   function optionsFor(mechanism, epsilon) {
-    const options = { epsilon, mechanism, lexicon: state.lexicon, readable: state.readable && isGraph(mechanism),
+    const options = { epsilon, mechanism, lexicon: state.lexicon, readable: state.form !== "drawn" && isGraph(mechanism),
       unknown: state.unknown, repeat: state.repeat, kinds: state.kinds };
     if (state.kinds === "typed") {
       if (state.kindEpsilon) options.kind_epsilon = state.kindEpsilon;
@@ -75,6 +75,7 @@ export async function mount(element, api) {
   const look = h("p", { class: "look", "aria-hidden": "true" });
   const namesNote = h("p", { class: "note" });
   const problemPlace = h("div", {});
+  const formChoice = choice("form", "How to show it", FORMS, state.form, (value) => { state.form = value; showOutput(); showCode(); });
 
   const slider = h("input", { type: "range", id: "epsilon", oninput: () => slid() });
   const presetsNote = h("p", { class: "note", id: "presets-note" }, "Of 100 words, an attacker guesses right:");
@@ -99,6 +100,7 @@ export async function mount(element, api) {
   const startOver = h("button", { type: "button", class: "small", onclick: () => { state.draws = []; showBudget(); } }, "Start the count anew");
 
   const wordPanel = h("section", { class: "card word-panel", hidden: true, "aria-label": "The chosen word",
+    onkeydown: (event) => event.key === "Escape" && wordPanel.querySelector(".close")?.click(),
     onclose: () => output.querySelector(`[data-slot="${state.selected}"]`)?.focus() });
   const [commandBox, setCommand] = copyable("Command line");
   const [pythonBox, setPython] = copyable("Python");
@@ -143,7 +145,7 @@ export async function mount(element, api) {
         h("section", { class: "card", "aria-labelledby": "private-title" },
           h("div", { class: "row between" }, privateTitle,
             h("div", { class: "row" },
-              choice("form", "How to show it", FORMS.map(([name, label]) => [name, label]), "readable", (value) => { state.readable = value === "readable"; showOutput(); showCode(); }),
+              formChoice,
               h("label", { class: "check" }, h("input", { type: "checkbox", onchange: (event) => { state.originals = event.target.checked; showOutput(); } }), "show originals"))),
           problemPlace, output, legend, look, kept),
         rivalBox),
@@ -271,6 +273,8 @@ export async function mount(element, api) {
     showBudget();
   });
 
+  const ask = async (asked, text) => ({ ...await api.post("/v1/page/draw", { ...asked, ...text }), readable: asked.readable });
+  const formOf = (drawn) => (drawn.readable ? state.form : "drawn");
   let isDrawing = false, again = null;
 
   /** Draw; while one draw is under way, only the latest of those that were asked for is remembered. */
@@ -278,14 +282,14 @@ export async function mount(element, api) {
     if (!state.text.trim() || !(counts || state.example)) return undefined;
     if (isDrawing) return (again = { counts });
     isDrawing = true;
-    drawButton.setAttribute("aria-busy", "true");
+    for (const part of [drawButton, output, rivalOutput]) part.setAttribute("aria-busy", "true");
     const [asked, text, other] = [sent(state.mechanism, state.epsilon), source(), state.rival];
     try {
       const otherEpsilon = other && rivalEpsilon();
-      const drawn = await api.post("/v1/page/draw", { ...asked, ...text });
+      const drawn = await ask(asked, text);
       if (text.example && !counts && state.example) state.draws = []; // another setting: count from here
       booked(drawn, asked.epsilon, text);
-      const rivalDrawn = other ? await api.post("/v1/page/draw", { ...sent(other, otherEpsilon), ...text }) : null;
+      const rivalDrawn = other ? await ask(sent(other, otherEpsilon), text) : null;
       if (rivalDrawn) booked(rivalDrawn, otherEpsilon, text);
       if (state.rival === other) state.usual ??= usualBudget([[drawn.price, asked.mechanism, asked.epsilon], ...(rivalDrawn ? [[rivalDrawn.price, other, otherEpsilon]] : [])]);
       if (state.example === (text.example ?? "") && (text.example || state.text === text.text)) {
@@ -293,12 +297,12 @@ export async function mount(element, api) {
         state.drawnRival = rivalDrawn && { mechanism: other, epsilon: otherEpsilon };
       }
       problemPlace.replaceChildren();
-      if (counts) announce(`Drawn anew. ${countMoves(drawn, !state.readable).map(([, label, count]) => `${count} ${label}`).join(", ")}.`);
+      if (counts) announce(`Drawn anew. ${countMoves(drawn, formOf(drawn)).map(([, label, count]) => `${count} ${label}`).join(", ")}.`);
     } catch (problem) {
       showProblem(problem, () => draw(counts));
     }
     isDrawing = false;
-    drawButton.removeAttribute("aria-busy");
+    for (const part of [drawButton, output, rivalOutput]) part.removeAttribute("aria-busy");
     showAll();
     if (again) {
       const next = again;
@@ -339,7 +343,6 @@ export async function mount(element, api) {
   }
 
   function showOutput() {
-    const asDrawn = !state.readable;
     if (!state.drawn) {
       output.replaceChildren(h("p", { class: "note" }, state.text.trim() ? "Press “Draw” to see your text made private." : "Write or paste a text first."));
       legend.replaceChildren();
@@ -351,9 +354,11 @@ export async function mount(element, api) {
       return;
     }
     const { drawn } = state;
-    const moves = (which) => countMoves(which, asDrawn).map(([name, label, count]) => h("span", {}, h("i", { class: `swatch ${name}` }), ` ${label}: ${count}`));
-    const looked = (which) => (slot) => (look.textContent = slot === null ? IDLE : `${fate(which, slot, asDrawn)}.`);
-    showDrawn(output, drawn, { asDrawn, originals: state.originals, looked: looked(drawn), chosen: (slot) => choose(drawn, slot, state.drawnOptions) });
+    const form = formOf(drawn);
+    formChoice.hidden = !drawn.readable;
+    const moves = (which) => countMoves(which, formOf(which)).map(([name, label, count]) => h("span", {}, h("i", { class: `swatch ${name}` }), ` ${label}: ${count}`));
+    const looked = (which) => (slot) => (look.textContent = slot === null ? IDLE : `${fate(which, slot, formOf(which))}.`);
+    showDrawn(output, drawn, { form, originals: state.originals, looked: looked(drawn), chosen: (slot) => choose(drawn, slot, state.drawnOptions) });
     looked(drawn)(null);
     if (drawn.warnings.length) output.append(h("p", { class: "note" }, drawn.warnings.join(" ")));
     rivalBox.hidden = !state.rivalDrawn;
@@ -364,13 +369,13 @@ export async function mount(element, api) {
       rivalTitle.textContent = `Private by ${mechanism}, ε = ${short(epsilon)}`;
       rivalNote.textContent = "At this ε, an attacker who looks at each word alone guesses as many words right.";
       rivalLegend.replaceChildren(...moves(state.rivalDrawn));
-      showDrawn(rivalOutput, state.rivalDrawn, { asDrawn, originals: state.originals, looked: looked(state.rivalDrawn),
+      showDrawn(rivalOutput, state.rivalDrawn, { form: formOf(state.rivalDrawn), originals: state.originals, looked: looked(state.rivalDrawn),
         chosen: (slot) => choose(state.rivalDrawn, slot, sent(mechanism, epsilon)) });
     }
     legend.replaceChildren(...moves(drawn));
     const stayed = (how) => countMoves(drawn, how).find(([name]) => name === "kept")?.[2] ?? 0;
-    kept.textContent = `Only you see the colours: a reader cannot tell which words are the original ones. A step leads to a similar word, as from aspirin to ibuprofen. ${FORMS.find(([name]) => name === (asDrawn ? "drawn" : "readable"))[2]}${asDrawn ? ""
-      : ` It may bring words back: ${stayed(true)} of ${drawn.tags.length} were unchanged as drawn, ${stayed(false)} are now. What reads well may still be wrong.`}`;
+    kept.textContent = `Only you see the colours: a reader cannot tell which words are the original ones. A step leads to a similar word, as from aspirin to ibuprofen. ${FORMS.find(([name]) => name === form)[2]}`
+      + (form === "drawn" ? "" : ` It may bring words back: ${stayed("drawn")} of ${drawn.tags.length} were unchanged as drawn, ${stayed(form)} are now. What reads well may still be wrong.`);
     const old = state.drawnOptions.epsilon !== state.epsilon || state.drawnOptions.mechanism !== state.mechanism;
     if (old && !state.example) legend.append(h("strong", { class: "old" }, `Drawn with ${state.drawnOptions.mechanism} at ε = ${short(state.drawnOptions.epsilon)}. Press the button to draw at ε = ${short(state.epsilon)}.`));
     const classes = {};
@@ -450,6 +455,7 @@ export async function mount(element, api) {
     const remedy = allowed < next ? "The ledger's limit is the service's own: take a smaller ε." : "Raise it, or take a smaller ε.";
     price.textContent = over ? `The budget does not allow another draw, which costs ${short(next)}${why}. ${remedy}` : next ? `costs ${short(next)}${state.rival ? " for both" : why}.` : "";
     startOver.hidden = !count;
+    meter.hidden = meterText.hidden = !state.text.trim();
   }
 
   function showCode() {

@@ -23,7 +23,7 @@ const narrow = matchMedia("(max-width: 40rem)");
 export async function mount(element, api) {
   const maps = await api.get("/page/maps.json");
   for (const [name, map] of Object.entries(maps)) prepare(name, map);
-  const state = { mechanism: "laplace", epsilon: 1.5, word: FIRST, many: true, near: narrow.matches, answer: null };
+  const state = { mechanism: "laplace", epsilon: 1.5, word: FIRST, many: true, near: narrow.matches, drawn: null };
   const picture = s("svg", { class: "plane", role: "img" });
   const caption = h("p", { class: "plane-caption" });
   const result = h("div", { class: "plane-result" });
@@ -45,22 +45,27 @@ export async function mount(element, api) {
     asked = new AbortController();
     const { mechanism, epsilon, word } = state;
     try {
-      state.answer = await api.post("/v1/page/plane", { mechanism, epsilon, word, draws: MANY }, { signal: asked.signal });
+      picture.setAttribute("aria-busy", "true");
+      const answer = await api.post("/v1/page/plane", { mechanism, epsilon, word, draws: MANY }, { signal: asked.signal });
+      state.drawn = { mechanism, epsilon, word, answer };
       problem.replaceChildren();
-      show();
-      announce(told(state, maps));
+      announce(told(show(), maps));
     } catch (error) {
       if (error.name === "AbortError") return;
       problem.replaceChildren(problemBox(error, draw));
     }
+    picture.removeAttribute("aria-busy");
   }
+  /** Show the last draw. It may be of another mechanism or word than is asked for meanwhile. */
   function show() {
     controls.update();
-    if (!state.answer) return;
-    const map = maps[MECHANISMS[state.mechanism].map];
-    drawPicture(picture, state, map, (word) => { state.word = word; draw(); });
-    caption.textContent = captionOf(state, map);
-    result.replaceChildren(...resultOf(state, map));
+    if (!state.drawn) return undefined;
+    const shown = { ...state, ...state.drawn };
+    const map = maps[MECHANISMS[shown.mechanism].map];
+    drawPicture(picture, shown, map, (word) => { state.word = word; draw(); });
+    caption.textContent = captionOf(shown, map);
+    result.replaceChildren(...resultOf(shown, map));
+    return shown;
   }
   await draw();
 }
@@ -176,6 +181,7 @@ function drawPicture(picture, state, map, choose) {
   const own = map.index.get(state.word);
   const [x, y] = at(map.vectors[own]);
   picture.setAttribute("viewBox", (state.near ? [x - 165, y - 165, 330, 330] : viewOf(map)).map(Math.round).join(" "));
+  picture.classList.toggle("close-up", state.near);
   picture.setAttribute("aria-label", told(state, { [map.name]: map }));
   const most = Math.max(...answer.chances);
   picture.replaceChildren(

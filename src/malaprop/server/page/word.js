@@ -78,7 +78,7 @@ function inferences(explained) {
   return h("div", { class: "inferences" }, h("h3", {}, "What an attacker can tell from one draw"),
     ranges.map((range) => h("p", {}, range)),
     pairs.length > 0 && [
-      h("p", {}, "Suppose that an attacker knows that it was one of two words, and is 50 % sure of each. This is how sure of one a draw can make them, at most. The farther apart two words are, the better they can be told apart."),
+      h("p", {}, "Suppose that an attacker knows that it was one of two, and is 50 % sure of each. This is how sure of one a draw can make them, at most. The farther apart the two are, the better they can be told apart."),
       h("table", {},
         h("thead", {}, h("tr", {}, titles.map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, pairs.map((rival) => h("tr", {}, h("th", { scope: "row" }, `${explained.word} or ${rival.word}`),
