@@ -222,15 +222,24 @@ def test_ones_own_text_is_drawn_only_when_asked_for(browser: Browser, site: Site
 # A file
 
 
+UNRELATED = (
+    "granite violin custard lizard treaty bishop carbon velvet orchard missile "
+    "walnut pension glacier trumpet tariff whisker cobalt harvest dungeon sailor "
+    "mustard verdict penguin turbine saddle rhubarb census lantern monk asphalt."
+)
+"""Words that nothing restores all of, neither chance nor bigrams."""
+
+
 @pytest.mark.parametrize("by_keyboard", [False, True])
 def test_a_file_goes_through(
     browser: Browser, site: Site, tmp_path: Path, by_keyboard: bool
 ) -> None:
     source = tmp_path / "notes.txt"
-    source.write_text("The patient has a fever.\nShe takes aspirin every day.\n", "utf-8")
+    source.write_text(f"The patient has a fever.\n{UNRELATED}\n", "utf-8")
     with visit(browser, site) as own:
         page = own.open("file").page
         page.locator("#file-input").set_input_files(source)
+        page.get_by_label("How to write it").select_option("fluent")
         go = page.get_by_role("button", name="Make the file private")
         if by_keyboard:
             go.focus()
@@ -249,6 +258,7 @@ def test_a_file_goes_through(
         assert len(saved.splitlines()) == 2
         assert saved != source.read_text("utf-8")
         assert "Words and values drawn" in _text(page, ".report")
+        assert "in the readable text (fluent)" in _text(page, ".report")
         assert own.barriers() == []
         assert own.faint() == []
 

@@ -8,6 +8,7 @@ const FORMATS = { // by the ending of a file's name
   html: "html", htm: "html", md: "markdown", eml: "eml", mbox: "mbox", parquet: "parquet",
 };
 const WITH_COLUMNS = ["csv", "tsv", "json", "jsonl", "parquet"];
+const FORMS = [["faithful", "readable"], ["fluent", "more fluent: rare words suffer"], ["drawn", "as drawn"]];
 const HEAD_BYTES = 65536;
 
 export async function mount(element, api) {
@@ -24,7 +25,7 @@ export async function mount(element, api) {
   epsilon.value = start;
   const epsilonShown = h("output", { for: "file-epsilon" });
   const [level, advice] = [h("p", { class: "level" }), h("p", { class: "note" })];
-  const readable = h("input", { type: "checkbox", id: "file-readable", checked: true });
+  const readable = h("select", { id: "file-readable" }, FORMS.map(([name, label]) => h("option", { value: name }, label)));
   const names = h("input", { type: "checkbox", id: "file-names" });
   const subject = h("input", { type: "text", id: "file-subject", maxlength: 200, autocomplete: "off", "aria-describedby": "file-subject-note" });
   const go = h("button", { type: "button", class: "main", disabled: true, onclick: () => run() }, "Choose a file first");
@@ -47,7 +48,7 @@ export async function mount(element, api) {
         h("h2", { id: "file-dial" }, h("label", { for: "file-epsilon" }, "How private?  ε = "), epsilonShown),
         epsilon, h("div", { class: "scale-ends", "aria-hidden": "true" }, h("small", {}, "more private"), h("small", {}, "closer to the original")),
         h("div", { class: "meaning-box" }, level, advice),
-        h("label", { class: "check" }, readable, "make it readable"),
+        h("label", { for: "file-readable" }, "How to write it"), readable,
         h("label", { class: "check" }, names, "replace names of people and places"))),
     h("div", { class: "row" }, go, h("p", { class: "note" }, "The upload is deleted when the run has ended. The ledger notes the price, and none of the text.")), progressBox,
     place));
@@ -87,7 +88,7 @@ export async function mount(element, api) {
   }
 
   async function run() {
-    const asked = { format: state.format, epsilon: Number(epsilon.value), readable: readable.checked,
+    const asked = { format: state.format, epsilon: Number(epsilon.value), readable: readable.value !== "drawn" && readable.value,
       columns: columnsBox.hidden ? [] : columns.value.split(",").map((name) => name.trim()).filter(Boolean) };
     if (state.compression) asked.compression = state.compression;
     if (names.checked) asked.redraw = ["names", "places"];
@@ -153,7 +154,7 @@ function reportParts(report) {
     ["Words and values drawn", counts.protected.toLocaleString("en-US")],
     ["Expected to stay unchanged", percent(report.expected_share_unchanged)],
     ["An attacker guesses, word by word", `${report.guessed_at_least ? "at least " : ""}${percent(report.expected_share_guessed)}`],
-    report.readable ? ["Original words in the readable text", `${percent(report.readable.share_of_original_words)}, measured on ${report.readable.measured_on}`] : null,
+    report.readable ? [`Original words in the readable text (${report.policy.readable})`, `${percent(report.readable.share_of_original_words)}, measured on ${report.readable.measured_on}`] : null,
     ["Mechanism, lexicon", `${report.mechanism.name} at ε = ${short(report.mechanism.epsilon)}, ${report.lexicon.name}`],
     ["Faulty records", String(file.faulty_records)],
   ].filter(Boolean);
