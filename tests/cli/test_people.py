@@ -33,6 +33,7 @@ def test_names_places_and_dates(cli: Cli, folder: Path) -> None:
     ("options", "message"),
     [
         (("--redraw", "animals"), "--redraw parameter must hold names, places"),
+        (("--redraw", ""), "--redraw parameter must hold names, places"),
         (("--shift-dates", "--kinds", "words"), "--shift-dates parameter"),
         (("--shift-dates", "-m", "tem"), "it needs --kinds typed"),
     ],

@@ -136,6 +136,14 @@ def test_bad_parameters_are_refused(params: dict[str, object]) -> None:
     assert "mthembu" not in str(caught.value)
 
 
+def test_dates_that_move_together_need_the_whole_text() -> None:
+    config = OperatorConfig("malaprop", {"privatizer": Privatizer(epsilon=1.5, shift_dates=True)})
+    engine = register(AnonymizerEngine())
+    assert engine is not None
+    with pytest.raises(InvalidParamError, match="without `shift_dates`"):
+        engine.anonymize(TEXT, FOUND, {"DEFAULT": config})
+
+
 # Files.
 
 
@@ -180,8 +188,9 @@ def test_other_detectors_and_classes_are_refused(
     for flags, message in (
         (("--detector", "other"), "--detector must be presidio"),
         (("--detector", "presidio:en_none"), "spaCy has no model"),
-        (("--entity-label", "X=persn"), "--entity-label parameter must map labels"),
-        (("--entity-label", "X"), "LABEL=CLASS"),
+        (("--detector", "presidio", "--entity-label", "X=persn"), "--entity-label parameter must"),
+        (("--detector", "presidio", "--entity-label", "X"), "LABEL=CLASS"),
+        (("--entity-label", "X=person"), "it needs --detector"),
     ):
         assert run([*base, *flags]) != 0
         assert message in " ".join(capsys.readouterr().err.split())

@@ -3,6 +3,7 @@
 import pickle
 import random
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,6 +117,58 @@ def test_bad_entities_are_refused_without_a_word_of_the_text(found: Any, message
         with pytest.raises(ParameterError, match=message) as caught:
             release(TEXT, entities=found)
         assert not any(word in str(caught.value) for word in ("Zyxwv", "Qrst", "Ponm"))
+
+
+class Hostile:
+    """An item, or what holds items, that quotes the text whenever it is asked."""
+
+    start, entity_type = 0, "PERSON"
+
+    def _raise(self, *_: object) -> Any:
+        raise RuntimeError(TEXT)
+
+    end = ents = property(_raise)
+    __iter__ = __index__ = _raise
+
+
+class HostileItem(Hostile):
+    ents = ()
+
+
+def quoting() -> Iterator[tuple[int, int, str]]:
+    yield 0, 5, "PERSON"
+    raise RuntimeError(TEXT)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        lambda: Hostile(),
+        lambda: [HostileItem()],
+        lambda: [(0, Hostile(), "PERSON")],
+        lambda: [(0, 10**5000, "PERSON")],
+        quoting,
+    ],
+)
+def test_what_is_given_may_raise_anything(found: Callable[[], Any]) -> None:
+    calls: list[Callable[[], object]] = [
+        lambda: private()(TEXT, entities=found()),
+        lambda: private()(TEXT, entities=[HostileItem()]),
+        lambda: private().spans(TEXT, found()),
+        lambda: private(detector=lambda text: found())(TEXT),
+    ]
+    for call in calls:
+        with pytest.raises((ParameterError, DataError)) as caught:
+            call()
+        assert not any(word in str(caught.value) for word in ("Zyxwv", "Qrst", "Ponm"))
+
+
+def test_what_a_slash_joins_to_an_entity_is_no_path() -> None:
+    text = "Zyxwv/met/old, Zyxwv's/met. /var/old"
+    found = [(0, 5, "PERSON"), (15, 20, "PERSON")]
+    for options in ({}, {"markup": "html"}, {"keep": ["the"]}):
+        release = private(kinds="typed", kind_epsilon=1.0, **options)(text, entities=found)
+        assert (release.counts["paths"], release.counts["in_lexicon"]) == (1, 3)
 
 
 def test_bad_entities_of_one_text_stop_all_of_them() -> None:

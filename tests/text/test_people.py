@@ -268,6 +268,8 @@ def test_the_guarantee_says_what_shows() -> None:
 def test_what_cannot_be_is_refused(lexicon: Lexicon) -> None:
     with pytest.raises(ParameterError, match="`redraw` parameter must hold names, places"):
         Policy(redraw="animals")
+    with pytest.raises(ParameterError, match="Got \\[\\['names'\\]\\]"):
+        Policy(redraw=[["names"]])  # type: ignore[list-item]
     with pytest.raises(ParameterError, match="Got 3"):
         Policy(redraw=3)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="without a δ"):

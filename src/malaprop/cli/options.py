@@ -331,8 +331,10 @@ def make_detector(name: str | None) -> object:
     return PresidioDetector(model)
 
 
-def entity_labels(labels: list[str] | None) -> dict[str, str | None]:
+def entity_labels(labels: list[str] | None, detector: str | None) -> dict[str, str | None]:
     """Return the class of each label that was given as LABEL=CLASS."""
+    if labels and detector is None:
+        raise ParameterError("`entity_labels` is for what a detector finds: it needs `detector`.")
     chosen: dict[str, str | None] = {}
     for text in labels or []:
         label, equals, kind = text.partition("=")

@@ -50,7 +50,8 @@ class MalapropOperator(Operator):
     declared becomes `[ENTITY]`, and one of class `words` goes through the mechanism. So does a
     piece without a type, such as a cell of a table.
 
-    Presidio asks for each piece by itself: equal ones do not share a stand-in.
+    Presidio asks for each piece by itself: equal ones do not share a stand-in, and dates do not
+    move together.
     """
 
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
@@ -84,6 +85,11 @@ def _privatizer(params: dict[str, Any]) -> Privatizer:
         case _ if params.keys() - _PARAMETERS:
             pass
         case Privatizer() as private, None:
+            if private.policy.shift_dates:
+                raise ParameterError(
+                    "The operator malaprop gets each date by itself, so that dates do not move "
+                    "together: take a privatizer without `shift_dates`."
+                )
             return private
         case None, int() | float() as epsilon if not isinstance(epsilon, bool):
             return _of_epsilon(epsilon)
@@ -117,9 +123,8 @@ class PresidioDetector:
     """Presidio's recognizers as a `detector`: a value, of which each process makes its own engine.
 
     `model` names a model of spaCy that is installed, such as `en_core_web_lg`, or a folder of one.
-    Without one, the
-    recognizers of patterns work alone: they find addresses, numbers and dates, no names. Only what
-    has a score of `least` or more counts. The network is not used.
+    Without one, the recognizers of patterns work alone: they find addresses, numbers and dates, no
+    names. Only what has a score of `least` or more counts. The network is not used.
     """
 
     model: str = ""

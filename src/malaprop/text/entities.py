@@ -6,13 +6,14 @@ shows. What stands there does not: within a class, stand-ins have one public law
 found goes through the mechanism.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import accumulate
 from operator import attrgetter, index, itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -246,17 +247,22 @@ def found_spans(found: object, length: int, *, name: str) -> list[tuple[int, int
 
 def _each(found: object, name: str) -> Iterator[tuple[int, int, str | None]]:
     """Yield start, end and label of each item; refuse what is none."""
-    found = getattr(found, "ents", found)  # a Doc of spaCy
-    if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
+    kind = type(found).__name__
+    try:
+        found = getattr(found, "ents", found)  # a Doc of spaCy
+        items = None if isinstance(found, str | bytes | Mapping) else list(cast(Any, found))
+    except Exception:  # what was given may raise anything, and quote the text
+        items = None
+    if items is None:
         raise ParameterError(
             f"The `{name}` parameter must be a list of pieces of a text, each with its start and "
-            f"end. Got {type(found).__name__}."
+            f"end. Got {kind}."
         )
-    for number, item in enumerate(found, start=1):
+    for number, item in enumerate(items, start=1):
         try:
             start, end, label = _parts(item)
             yield place(start), place(end), None if label is None else _label(label)
-        except (TypeError, ValueError, KeyError, AttributeError):
+        except Exception:
             raise ParameterError(
                 f"Item {number} of `{name}` must be (start, end, label) with whole numbers, a "
                 "dictionary with these, a Span of spaCy or a RecognizerResult of Presidio. Got "
@@ -287,10 +293,13 @@ def _label(label: object) -> str:
 
 
 def place(number: object) -> int:
-    """Return a whole number; refuse True and False, which are 1 and 0 to Python."""
+    """Return a whole number; refuse True and False, which are 1 and 0 to Python.
+
+    A number of thousands of digits is refused, too: no message could show it.
+    """
     if isinstance(number, bool | np.bool_):
         raise TypeError("a place is a number")
-    return index(number)  # type: ignore[arg-type]  # it raises a TypeError for what is no number
+    return int(np.int64(index(number)))  # type: ignore[arg-type]  # a TypeError for what is none
 
 
 def checked(start: int, end: int, length: int, name: str, number: int) -> tuple[int, int]:
@@ -334,7 +343,7 @@ def detected(detector: object, text: str) -> list[object]:
     except Exception as error:
         raise DataError(
             f"The `detector` failed on a text of {len(text):,} characters with a "
-            f"{type(error).__name__}. Nothing was drawn."
+            f"{type(error).__name__}, before anything was drawn for it."
         ) from None
 
 
@@ -386,6 +395,28 @@ Segment(text=' note', public=False, origin='')]
     if done < len(text):
         segments.append(Segment(text[done:], False))
     return segments
+
+
+_JOINING_SIGNS = re.compile(r"[~./]*/")
+
+
+def behind_entities(segments: Iterable[Segment | FoundEntity]) -> Iterator[Segment | FoundEntity]:
+    """Yield segments; cut slashes off what they join to an entity: “Ann/Lee” holds no path.
+
+    >>> [each.text for each in behind_entities([FoundEntity("Ann", "person", False),
+    ...     Segment("/Lee", False)])]
+    ['Ann', '/', 'Lee']
+    """
+    joined = False
+    for each in segments:
+        signs = _JOINING_SIGNS.match(each.text) if joined and isinstance(each, Segment) else None
+        if isinstance(each, FoundEntity) or each.public or signs is None:
+            yield each
+        else:
+            yield each._replace(text=signs[0])
+            if rest := each.text[signs.end() :]:
+                yield each._replace(text=rest)
+        joined = isinstance(each, FoundEntity) and each.text[-1].isalnum()
 
 
 class _Whole:

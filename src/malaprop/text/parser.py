@@ -22,6 +22,7 @@ from malaprop.text.entities import (
     Entity,
     FoundEntity,
     Labels,
+    behind_entities,
     cut_at_entities,
     detected,
     first_names,
@@ -414,7 +415,7 @@ class TextParser:
     ) -> _ParsedText:
         """Parse each private segment by itself, and lay out all of them as one text."""
         treatments: list[Treatment] = []
-        segments, gap = list(segments), START
+        segments, gap = list(behind_entities(segments)), START
         first = first_names(segments)
         for each in segments:
             if isinstance(each, FoundEntity):

@@ -35,7 +35,7 @@ from malaprop.data import DATA
 from malaprop.privacy.arrays import Ids
 from malaprop.privacy.errors import LexiconError
 from malaprop.text import english, vocabulary
-from malaprop.text.kinds import StandIn
+from malaprop.text.kinds import Form, StandIn
 from malaprop.text.kinds.identifiers import secret_of
 from malaprop.text.tokens import TokenKind, kind_of, tokenize
 from malaprop.text.word_map import bare, fold
@@ -168,6 +168,9 @@ class PersonForm(StandIn):
     @property
     def shared(self) -> str:
         return self.kind
+
+    def follows_closely(self, before: Form) -> bool:
+        return before.takes_units  # as the word that it would be without `redraw`
 
     def draw(self, count: int, rng: Generator) -> list[str]:
         names, sums = lists().laws[self.kind]

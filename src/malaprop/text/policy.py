@@ -258,15 +258,13 @@ def _setting(value: object, folder: str | None) -> Readable | Literal[False]:
 
 def _redrawn(value: object) -> tuple[str, ...]:
     """Return what is redrawn, in a fixed order."""
-    names = (
-        {value} if isinstance(value, str) else set(value if isinstance(value, Iterable) else "?")
-    )
-    if not names <= {*CLASSES, PEOPLE}:
+    names = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+    if not all(name in (*CLASSES, PEOPLE) for name in names):
         raise ParameterError(
             f"The `redraw` parameter must hold {', '.join(CLASSES)}, or be {PEOPLE}, which means "
             f"{' and '.join(CLASSES)}. Got {value!r}."
         )
-    return tuple(name for name in CLASSES if not {name, PEOPLE}.isdisjoint(names))
+    return tuple(name for name in CLASSES if name in names or PEOPLE in names)
 
 
 def _require_placeholder(value: object) -> None:

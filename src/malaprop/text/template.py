@@ -202,7 +202,7 @@ def closely(part: Part, following: Part) -> bool:
         return True
     if not isinstance(part, Form):
         return False
-    return following.follows_closely if isinstance(following, Form) else part.takes_units
+    return following.follows_closely(part) if isinstance(following, Form) else part.takes_units
 
 
 def ends_sentence(gap: str) -> bool:

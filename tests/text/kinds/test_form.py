@@ -6,6 +6,7 @@ import uuid
 from ipaddress import ip_address, ip_network
 from typing import cast
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +19,8 @@ from malaprop.text.kinds.dates import DateForm, HourForm, NamedDateForm, TimeFor
 from malaprop.text.kinds.grammar import read_value, split_values
 from malaprop.text.kinds.identifiers import IdentifierForm, NameForm, is_word
 from malaprop.text.kinds.numbers import DecadeForm, NumberForm, OrdinalForm, ScientificForm
+from malaprop.text.parser import TextParser
+from malaprop.text.policy import Policy
 
 NUMBER_FORMS: list[ValueForm] = [
     *(NumberForm("number", d, comma=c) for d in range(7) for c in (False, True)),
@@ -184,3 +187,30 @@ def test_no_format_is_left_out() -> None:
                 value = read_value(token, "mdy")
                 if value is not None and not isinstance(value.form, StandIn):
                     assert cast(ValueForm, value.form) in VALUE_FORMS
+
+
+PARSER = TextParser(["cold", "in"], Policy(kinds="typed", redraw="people"))
+TOUCHING = [
+    "X7Y-12Anna",
+    "INV-2023-0042Dr. Ann Lee",
+    "X7Y-12May 5",
+    "5March 2023",
+    "3.5May 5, 2023",
+]
+TOUCHING += [f"{before}\u200bT10:43Z" for before in ("Anna", "5", "883120", "3 March", "a@b.org")]
+TOUCHING += ["2023-03-04T10:43:00Z", "05-Mar-2023T10:43", "45000Smith", "$12Anna", "3/4/2023May"]
+
+
+@pytest.mark.parametrize("text", TOUCHING)
+@given(st.integers(0, 2**32))
+def test_values_that_touch_are_read_again(text: str, seed: int) -> None:
+    parsed, _ = PARSER.parse([f"cold {text} cold"])
+    rng = seeded_rng(seed)
+    written = [
+        form.write(form.draw(1, rng)[0])
+        if isinstance(form, StandIn)
+        else cast(ValueForm, form).write(int(rng.integers(24)))
+        for form in parsed.forms
+    ]
+    again, _ = PARSER.parse(parsed.fill(np.zeros(len(parsed.typed), dtype=np.int64), written))
+    assert (again.forms, again.typed.tolist()) == (parsed.forms, parsed.typed.tolist())

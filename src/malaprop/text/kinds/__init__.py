@@ -50,9 +50,8 @@ class Form(ABC):
         """
         return False
 
-    @property
-    def follows_closely(self) -> bool:
-        """Whether no space is put between another value and this one."""
+    def follows_closely(self, before: "Form") -> bool:
+        """Tell whether no space is put between another value and this one, if they touched."""
         return False
 
     @property

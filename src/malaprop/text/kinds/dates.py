@@ -8,7 +8,7 @@ from datetime import date
 from typing import Literal
 
 from malaprop.text import english
-from malaprop.text.kinds import Conventions, Kind, Read, ValueForm
+from malaprop.text.kinds import Conventions, Form, Kind, Read, ValueForm
 from malaprop.text.kinds.grids import Step, ValueGrid, even_grid
 from malaprop.text.kinds.numbers import whole
 from malaprop.text.tokens import NUMBER_END, NUMBER_GAP
@@ -97,6 +97,10 @@ class NamedDateForm(ValueForm):
     def grid(self) -> ValueGrid:
         return MONTHS if self.parts == "my" else DAYS if "y" in self.parts else YEAR_DAYS
 
+    def follows_closely(self, before: Form) -> bool:
+        # Behind a space, the number before it would be the day: 5May 6.
+        return self.parts[0] == "m" and before.takes_units
+
     def write(self, index: int) -> str:
         value = self.grid.values[index]
         if self.parts == "my":
@@ -131,9 +135,8 @@ class TimeForm(ValueForm):
     def takes_units(self) -> bool:
         return not self.after
 
-    @property
-    def follows_closely(self) -> bool:
-        return bool(self.before)  # after the date of a time stamp
+    def follows_closely(self, before: Form) -> bool:
+        return bool(self.before) and isinstance(before, DateForm)  # they are a time stamp
 
     def write(self, index: int) -> str:
         minutes, seconds = divmod(index, 60) if self.seconds else (index, 0)
