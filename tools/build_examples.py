@@ -65,7 +65,7 @@ def shown(privatizer: Privatizer, text: str) -> tuple[str, str, float, float]:
     templates, slots = privatizer._parser.parse([text])
     words = np.where(templates.typed, 0, slots.ids)
     words[~templates.typed] = draws.drawn
-    smoothed = privatizer._smoothed(templates, words)[~templates.typed]
+    smoothed = privatizer._smoothed(templates, words, privatizer.smoother)[~templates.typed]
     before, after = (float((ids == draws.secret).mean()) for ids in (draws.drawn, smoothed))
     return release.drawn, release.text, before, after
 

@@ -57,6 +57,10 @@ class SideBySide:
     """The lexicon word that was drawn for each slot; -1 for a value."""
     shown: Ids = field(repr=False)
     """The same as `drawn`, unless that was made readable."""
+    also: list[str] = field(repr=False)
+    """The same draw as another smoother makes it readable; as `as_drawn` if there is none."""
+    shown_also: Ids = field(repr=False)
+    """The lexicon word of each slot in `also`; -1 for a value."""
     guarantee: Guarantee
 
 

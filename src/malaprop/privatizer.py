@@ -391,7 +391,7 @@ class Privatizer:
             raise ParameterError("`smoothed` needs a privatizer that was made with `readable`.")
         texts = _checked(texts, "smoothed")
         templates, released = self._parser.parse_released(texts)
-        words = self._smoothed(templates, released.ids)
+        words = self._smoothed(templates, released.ids, self.smoother)
         changed = int((words != released.ids).sum())
         left = released.tallies.total()["kept"]
         return templates.fill(words), {"words": len(words), "changed": changed, "left": left}
@@ -412,10 +412,11 @@ class Privatizer:
             lengths=np.bincount(texts_of[words], minlength=len(there)),
         )
 
-    def side_by_side(self, text: str) -> SideBySide:
+    def side_by_side(self, text: str, *, also: Smoother | None = None) -> SideBySide:
         """Draw for a text, and return it part by part beside the text itself, for its owner.
 
-        What it returns holds the secret: do not publish it.
+        What it returns holds the secret: do not publish it. `also` is another smoother, for this
+        channel, to which the same draw is shown.
 
         >>> done = Privatizer(epsilon=20.0).side_by_side("Cold on 3 May 2021.")
         >>> done.original, done.tags
@@ -426,9 +427,11 @@ class Privatizer:
         require_text(text)
         templates, secrets, original, tags = self._parser.parse_beside(text)
         drawn = self._slots.draw(templates, secrets, self._rng)
-        words = drawn.words if self.smoother is None else self._smoothed(templates, drawn.words)
-        (as_drawn,) = templates.parts(drawn.words, drawn.values)
-        (private,) = templates.parts(words, drawn.values)
+        words = self._smoothed(templates, drawn.words, self.smoother)
+        others = self._smoothed(templates, drawn.words, also)
+        ((as_drawn,), (private,), (otherwise,)) = (
+            templates.parts(version, drawn.values) for version in (drawn.words, words, others)
+        )
         return SideBySide(
             original=original,
             private=private,
@@ -437,6 +440,8 @@ class Privatizer:
             secret=np.where(templates.typed, -1, secrets.ids),
             drawn=np.where(templates.typed, -1, drawn.words),
             shown=np.where(templates.typed, -1, words),
+            also=otherwise,
+            shown_also=np.where(templates.typed, -1, others),
             guarantee=self._guarantee_for(drawn.draws[0]),
         )
 
@@ -524,12 +529,13 @@ class Privatizer:
 
         From here on, nothing is secret.
         """
-        words = drawn.words if self.smoother is None else self._smoothed(templates, drawn.words)
-        return templates.fill(words, drawn.values)
+        return templates.fill(self._smoothed(templates, drawn.words, self.smoother), drawn.values)
 
-    def _smoothed(self, templates: Templates, words: Ids) -> Ids:
+    def _smoothed(self, templates: Templates, words: Ids, smoother: Smoother | None) -> Ids:
         """Return the smoothed words of all slots, given those that were drawn."""
-        smoother, places = cast(Smoother, self.smoother), np.flatnonzero(~templates.typed)
+        if smoother is None:
+            return words
+        places = np.flatnonzero(~templates.typed)
         texts = None
         if self._policy.repeat == "document":
             counts = templates.slot_counts

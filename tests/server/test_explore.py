@@ -21,7 +21,7 @@ def test_a_text_is_drawn_part_by_part_beside_itself(service: Running) -> None:
     assert "".join(body["original"]) == TEXT
     slots = body["original"][1::2]
     assert "3 May 2021" in slots
-    for name in ("private", "drawn"):
+    for name in ("private", "fluent", "drawn"):
         assert len(body[name]) == len(body["original"])
         assert body[name][::2] == body["original"][::2]  # gaps are public
     for name in ("tags", "counts_as", "steps"):
@@ -30,6 +30,17 @@ def test_a_text_is_drawn_part_by_part_beside_itself(service: Running) -> None:
     assert body["tags"][date] == "dates"
     assert body["counts_as"][date] is body["steps"][date] is None
     assert body["counts_as"][slots.index("Ann")] == "ann"
+
+
+def test_one_draw_is_shown_in_both_settings(service: Running) -> None:
+    text = " ".join(examples()["note"]["text"].split() * 20)
+    faithful, fluent, drawn = (
+        draw(service, text=text, readable=asked).json() for asked in (True, "fluent", False)
+    )
+    assert faithful["private"] != faithful["fluent"] != faithful["drawn"]
+    assert fluent["private"] == fluent["fluent"] != fluent["drawn"]
+    assert fluent["steps"] == fluent["steps_fluent"] != fluent["steps_drawn"]
+    assert drawn["private"] == drawn["fluent"] == drawn["drawn"]
 
 
 def test_steps_are_those_of_the_word_graph(service: Running) -> None:

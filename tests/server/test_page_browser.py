@@ -116,6 +116,8 @@ def test_a_text_is_tried_by_pointer(browser: Browser, site: Site) -> None:
             page.get_by_role("button", name="A film review").click()
         own.idle()
         assert words.count() > 10
+        page.get_by_role("radio", name="more fluent").check()
+        assert "more of the rare words give way" in _text(page, "#text")
         page.get_by_role("radio", name="as drawn").check()
         page.get_by_label("show originals").check()
         assert page.locator(".private ruby").count() > 0

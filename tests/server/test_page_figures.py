@@ -67,6 +67,7 @@ def test_the_command_and_the_code_that_are_copied_do_what_the_page_does(
     page.locator("#kind-epsilon").press("Tab")
     page.locator("#repeat").select_option("document")
     page.locator("#unknown").select_option("mask")
+    page.get_by_role("radio", name="more fluent").check()
     command, code = page.locator("#text .code pre").all_inner_texts()
     program, *arguments = shlex.split(command.replace("\\\n", " "))
     assert program == "malaprop"
@@ -81,8 +82,8 @@ def test_the_command_and_the_code_that_are_copied_do_what_the_page_does(
     assert (policy["shift_dates"], policy["kind_epsilon"]) == (True, 2)
     assert policy["steps"]["date"] == "3 days"
     assert (policy["repeat"], policy["unknown"]) == ("document", "mask")
-    assert policy["readable"] == "faithful"
-    for option in ("--redraw names", "--shift-dates", "--repeat document", "--readable"):
+    assert policy["readable"] == "fluent"
+    for option in ("--redraw names", "--shift-dates", "--repeat document", "--fluent"):
         assert option in command
 
 

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from threading import Lock, Semaphore
 from typing import Any, Final, TypeVar, cast
 
@@ -31,6 +31,7 @@ from malaprop.release import Release, of_length
 from malaprop.server.models import Options
 from malaprop.server.problems import busy, invalid
 from malaprop.server.settings import Settings
+from malaprop.smoother import Smoother, smoother_for
 
 T = TypeVar("T")
 Entities = Sequence[Sequence[tuple[int, int, str]] | None] | None
@@ -71,6 +72,11 @@ class Ready:
         if self._prices is None:
             self._prices = Prices(self.privatizer)
         return self._prices
+
+    @cached_property
+    def fluent(self) -> Smoother:
+        """What makes a draw fluent."""
+        return smoother_for(self.privatizer.channel, self.privatizer.lexicon, "fluent")
 
     def drawing(self) -> Privatizer:
         """Return the privatizer with a generator of its own, for one thread."""

@@ -63,7 +63,10 @@ def drawn_beside(
             return _drawn(ready, text, engine.graph(request.lexicon)) | told
 
 
-_PARTS: Final = ("original", "private", "drawn", "tags", "counts_as", "steps", "steps_drawn")
+_PARTS: Final = (
+    *("original", "private", "fluent", "drawn", "tags", "counts_as"),
+    *("steps", "steps_fluent", "steps_drawn"),
+)
 
 
 def _text(request: PageRequest) -> str:
@@ -76,16 +79,20 @@ def _text(request: PageRequest) -> str:
 
 
 def _drawn(ready: Ready, text: str, graph: WordGraph | None) -> dict[str, Any]:
-    done: SideBySide = ready.drawing().side_by_side(text)
+    also = ready.fluent if ready.privatizer.smoother else None
+    done: SideBySide = ready.drawing().side_by_side(text, also=also)
     words = ready.privatizer.lexicon.words
-    steps, steps_drawn = _steps(graph, done.secret, (done.shown, done.drawn))
+    versions = (done.shown, done.shown_also, done.drawn)
+    steps, steps_fluent, steps_drawn = _steps(graph, done.secret, versions)
     return {
         "original": done.original,
         "private": done.private,
+        "fluent": done.also,
         "drawn": done.as_drawn,
         "tags": done.tags,
         "counts_as": [None if i < 0 else words[i] for i in done.secret.tolist()],
         "steps": steps,
+        "steps_fluent": steps_fluent,
         "steps_drawn": steps_drawn,
         "guarantee": done.guarantee.to_dict(),
         "warnings": [] if done.tags else [WORDLESS],

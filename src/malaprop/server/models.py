@@ -524,6 +524,9 @@ class PageAnswer(BaseModel):
 
     original: list[str] | None = Field(description="null for a dry run, and so are other parts")
     private: list[str] | None
+    fluent: list[str] | None = Field(
+        description="the same draw in the fluent setting, if `private` was made readable"
+    )
     drawn: list[str] | None = Field(description="`private` before it was made readable")
     tags: list[str] | None = Field(description="as what each slot is counted")
     counts_as: list[str | None] | None = Field(
@@ -532,6 +535,7 @@ class PageAnswer(BaseModel):
     steps: list[float | None] | None = Field(
         description="how many steps apart word and replacement are; null for a value"
     )
+    steps_fluent: list[float | None] | None = Field(description="the same for `fluent`")
     steps_drawn: list[float | None] | None = Field(description="the same for `drawn`")
     receipt: Receipt | None = Field(description="null for an example")
     price: str

@@ -15,6 +15,7 @@ const FATES = { near: "1 step away", mid: "2 steps away", far: "farther away" };
 
 /** Return the parts of a form of a draw, and how many steps each slot has moved in it. */
 function versionOf(drawn, form) {
+  if (form === "fluent") return [drawn.fluent, drawn.steps_fluent];
   return form === "drawn" ? [drawn.drawn, drawn.steps_drawn] : [drawn.private, drawn.steps];
 }
 

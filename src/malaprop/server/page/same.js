@@ -15,7 +15,7 @@ function chosen(options, isGraph) {
   if (options.redraw?.length) given.push(["redraw", options.redraw]);
   if (options.unknown && options.unknown !== "map") given.push(["unknown", options.unknown]);
   if (options.repeat && options.repeat !== "fresh") given.push(["repeat", options.repeat]);
-  if (options.readable) given.push(["readable", true]);
+  if (options.readable) given.push(["readable", options.readable]);
   return given;
 }
 
@@ -26,6 +26,7 @@ export function command(options, isGraph) {
     const flag = `--${name.replace("_", "-")}`;
     if (name === "steps") for (const [kind, step] of Object.entries(value)) words.push(`--step ${kind}='${step}'`);
     else if (value === true) words.push(flag);
+    else if (name === "readable") words.push(`--${value}`);
     else words.push(`${flag} ${Array.isArray(value) ? value.join(",") : value}`);
   }
   return words.join(" \\\n  ");

@@ -12,6 +12,7 @@ const IDLE = "Choose a word to see what it could become.";
 const FORMS = [ // how a draw is shown: name, label, and what that does
   ["drawn", "as drawn", "As drawn: each word as it came out at random."],
   ["readable", "readable", "Readable: a drawn word may give way to one near it that fits the words beside it. That looks at drawn words only."],
+  ["fluent", "more fluent", "More fluent: it reads better, but more of the rare words give way to frequent ones. That looks at drawn words only."],
 ];
 const STEPS = { // what a step may be, beside the default of the library
   date: ["a day", "3 days", "a week", "30 days"],
@@ -38,7 +39,7 @@ export async function mount(element, api) {
   // What is sent.
 
   function optionsFor(mechanism, epsilon) {
-    const options = { epsilon, mechanism, lexicon: state.lexicon, readable: state.form !== "drawn" && isGraph(mechanism),
+    const options = { epsilon, mechanism, lexicon: state.lexicon, readable: state.form !== "drawn" && isGraph(mechanism) && (state.form === "fluent" ? "fluent" : true),
       unknown: state.unknown, repeat: state.repeat, kinds: state.kinds };
     if (state.kinds === "typed") {
       if (state.kindEpsilon) options.kind_epsilon = state.kindEpsilon;
