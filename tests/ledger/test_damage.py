@@ -10,7 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import Connection, create_engine, text
 from tests.ledger.conftest import SECRET
 from tests.postgres import Cluster
 
@@ -158,6 +158,23 @@ def test_each_change_is_found(ledger: Ledger, url: str, tem: Privatizer, what: s
         connection.execute(text(CHANGES[what]))
     engine.dispose()
     assert ledger.verify()
+
+
+def test_a_ledger_that_is_used_meanwhile_is_no_older_one(
+    ledger: Ledger, url: str, tem: Privatizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spend(ledger, tem)
+    read = tables.read_state
+
+    with Ledger.open(url, secret=SECRET) as other:
+
+        def reading(connection: Connection) -> object:
+            row = read(connection)
+            spend(other, tem)
+            return row
+
+        monkeypatch.setattr(tables, "read_state", reading)
+        assert ledger.verify() == []
 
 
 def test_another_secret_opens_no_fresh_budget(ledger: Ledger, url: str) -> None:

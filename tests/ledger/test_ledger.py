@@ -10,7 +10,17 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from malaprop import TEM, Lexicon, ParameterError, Privatizer, seeded_rng
-from malaprop.ledger import AccountError, BudgetError, Ledger, Request, RequestError, tables
+from malaprop.ledger import (
+    AccountError,
+    Batch,
+    BudgetError,
+    Ledger,
+    OnRefusal,
+    Request,
+    RequestError,
+    tables,
+)
+from malaprop.ledger.change import Change
 from malaprop.privacy.errors import SecretError
 
 SECRET = bytes(range(32))
@@ -107,6 +117,38 @@ def test_a_repeated_request_is_debited_once(ledger: Ledger, tem: Privatizer) -> 
         ledger.debit(charge, subject="s", request=Request("a key", b"other"))
     assert ledger.debit(charge, key="other", request=request).replayed is False
     assert ledger.budget(subject="s").spent == Decimal("1.5")
+    assert ledger.verify() == []
+
+
+def test_what_costs_something_else_by_now_is_another_request(
+    ledger: Ledger, tem: Privatizer, line: Lexicon
+) -> None:
+    request = Request("a key", b"{}")
+    ledger.debit(ledger.charge(tem, ["one"]), subject="s", request=request)
+    dearer = ledger.charge(Privatizer(line, TEM(epsilon=2.0)), ["one"])
+    with pytest.raises(RequestError):  # it was not answered: what is drawn now was not paid
+        ledger.debit(dearer, subject="s", request=request)
+    ledger.store_answer(request, b"private")
+    assert ledger.debit(dearer, subject="s", request=request).answered
+
+
+def test_a_batch_that_is_refused_changes_nothing_of_its_transaction(
+    ledger: Ledger, tem: Privatizer, line: Lexicon
+) -> None:
+    ledger.set_limits(subject_epsilon=9)
+    listed = ledger.charge(tem, ["one"])
+    ledger.debit(listed, subject="s")
+    extended = Privatizer(Lexicon(["zero", "two"], [[0.0], [2.0]]), TEM(epsilon=1.5))
+    batch = Batch("b", ["s", "s"], [listed, ledger.charge(extended, ["two"])], OnRefusal.EACH)
+
+    def together(change: Change) -> None:
+        """Debit what others debit meanwhile in the same transaction."""
+        with pytest.raises(AccountError):
+            change.debit_batch(batch.subjects, "local", batch, "b")
+        change.debit("t", "local", listed)
+
+    ledger._run(together)
+    assert ledger.budget().spent == 3
     assert ledger.verify() == []
 
 

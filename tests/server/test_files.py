@@ -1,6 +1,8 @@
 """Files: uploaded, privatized in a process of their own, downloaded, removed."""
 
+import errno
 import gzip
+import itertools
 import random
 import time
 from pathlib import Path
@@ -11,6 +13,8 @@ from tests.fuzz.record_files import CANARY, MAKERS
 from tests.server.conftest import Keyed, Running
 
 from malaprop.files.formats import registry
+from malaprop.server import jobs
+from malaprop.server.jobs import Job, State
 
 NOTES = b"id,note\n007,cold rain\n008,the patient has a fever\n"
 BINARY = {"Content-Type": "application/octet-stream"}
@@ -30,10 +34,12 @@ def upload(service: Running, id_: str, content: bytes) -> Any:
     return service.client.put(f"/v1/files/{id_}/content", content=content, headers=BINARY)
 
 
-def ended(service: Running, id_: str, seconds: float = 60.0) -> dict[str, Any]:
+def ended(
+    service: Running, id_: str, seconds: float = 600.0, headers: dict[str, str] | None = None
+) -> dict[str, Any]:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        view: dict[str, Any] = service.client.get(f"/v1/files/{id_}").json()
+        view: dict[str, Any] = service.client.get(f"/v1/files/{id_}", headers=headers).json()
         if view["state"] in ("done", "failed"):
             return view
         time.sleep(0.05)
@@ -138,7 +144,7 @@ def test_a_run_is_cancelled(files: Running, files_folder: Path) -> None:
         time.sleep(0.05)
     assert files.client.delete(f"/v1/files/{id_}").status_code == 204
     assert files.client.get(f"/v1/files/{id_}").status_code == 404
-    until = time.monotonic() + 30
+    until = time.monotonic() + 600
     while (files_folder / "files" / id_).exists():
         assert time.monotonic() < until
         time.sleep(0.1)
@@ -156,11 +162,80 @@ def test_there_is_a_limit_of_files(files: Running) -> None:
 
 def test_old_files_are_removed(files: Running, files_folder: Path) -> None:
     id_ = announced(files)
-    jobs = files.jobs
-    jobs.remove_old(time.time() + 3600)
+    files.jobs.remove_old(time.time() + 3600)
     assert (files_folder / "files" / id_).exists()
-    jobs.remove_old(time.time() + 25 * 3600)
+    files.jobs.remove_old(time.time() + 25 * 3600)
     assert not (files_folder / "files" / id_).exists()
+
+
+def test_what_a_crash_has_left_of_a_file_is_removed(files: Running, files_folder: Path) -> None:
+    folder = files_folder / "files" / ("ab" * 16)
+    folder.mkdir()
+    (folder / "upload").write_bytes(NOTES)
+    files.jobs.remove_old(time.time() + 3600)
+    assert folder.exists()
+    files.jobs.remove_old(time.time() + 25 * 3600)
+    assert not folder.exists()
+
+
+def test_what_else_lies_in_the_folder_stops_nothing(files: Running, files_folder: Path) -> None:
+    stray = files_folder / "files" / "notes.txt"
+    stray.write_bytes(b"")
+    id_ = announced(files)
+    upload(files, id_, NOTES)
+    assert ended(files, id_)["state"] == "done"
+    files.jobs.remove_old(time.time() + 25 * 3600)
+    assert stray.exists()
+    stray.unlink()
+
+
+def test_a_full_disk_stops_files_until_there_is_room(
+    files: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id_ = announced(files)
+    real, failures = Job.write_state, iter(range(2))
+
+    def write_state(self: Job, state: State, **facts: Any) -> None:
+        if state != "queued" and next(failures, None) is not None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(self, state, **facts)
+
+    monkeypatch.setattr(jobs, "_TROUBLE_SECONDS", 0.05)
+    monkeypatch.setattr(Job, "write_state", write_state)
+    upload(files, id_, NOTES)
+    assert ended(files, id_)["state"] == "done"
+
+
+def test_files_of_a_revoked_key_are_not_run(keyed: Keyed, monkeypatch: pytest.MonkeyPatch) -> None:
+    record, key = keyed.store.create("to revoke")
+    headers = {"Authorization": f"Bearer {key}"}
+    assert keyed.jobs.is_valid(record.id)
+    monkeypatch.setattr(keyed.jobs, "is_valid", lambda key: False)
+    body = {"epsilon": 1.5, "format": "txt", "subject": "of a revoked key"}
+    id_ = keyed.post("/v1/files", body, headers=headers).json()["id"]
+    keyed.client.put(f"/v1/files/{id_}/content", content=b"cold\n", headers=headers | BINARY)
+    view = ended(keyed, id_, headers=headers)
+    assert view["state"] == "failed"
+    assert view["problem"]["type"] == "urn:malaprop:problem:forbidden"
+    budget = keyed.post("/v1/budget", {"subject": "of a revoked key"}, headers=headers)
+    assert budget.json()["spent"] == "0"
+    monkeypatch.undo()
+    keyed.store.revoke(record.id)
+    assert not keyed.jobs.is_valid(record.id)
+    assert not keyed.jobs.is_valid("0" * 12)
+
+
+def test_a_run_ends_when_its_key_is_revoked(
+    files: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = itertools.chain([True], itertools.repeat(False))
+    monkeypatch.setattr(jobs, "_KEY_SECONDS", 0.0)
+    monkeypatch.setattr(files.jobs, "is_valid", lambda key: next(answers))
+    id_ = announced(files)
+    upload(files, id_, b"id,note\n" + b"1,the cold rain of may\n" * 2_000_000)
+    view = ended(files, id_)
+    assert view["state"] == "failed"
+    assert view["problem"]["type"] == "urn:malaprop:problem:forbidden"
 
 
 def test_names_of_jobs_are_no_paths(service: Running) -> None:

@@ -276,10 +276,11 @@ class Change:
             owners = owners_of(subject, key)
             try:
                 self._check(owners, charge)
-            except BudgetError as error:
-                if batch.refusal is OnRefusal.ALL:
+            except (BudgetError, AccountError) as error:
+                if batch.refusal is OnRefusal.ALL or not isinstance(error, BudgetError):
                     self._balances, self._changed = before
-                    error.position = place
+                    if isinstance(error, BudgetError):
+                        error.position = place
                     raise
                 refused.append(error)
                 continue
@@ -411,9 +412,15 @@ class Change:
 
     # Requests that may be repeated.
 
-    def receipt_of(self, row: Mapping[str, Any]) -> Receipt:
-        """Return the receipt of a request that was debited before, as it was told then."""
+    def receipt_of(self, row: Mapping[str, Any], charge: Charge) -> Receipt:
+        """Return the receipt of a request that was debited before, as it was told then.
+
+        Raise an error if nothing was sent yet, and it would cost something else by now.
+        """
         told = json.loads(row["told"])
+        price = {account.id: amounts.texts() for account, amounts in charge.amounts.items()}
+        if not row["answered"] and price != told["accounts"]:
+            raise other_body()
         lines = (
             Line(
                 account=self._accounts[name][0],

@@ -170,7 +170,7 @@ class Ledger:
 
         def debit(change: "Change") -> Receipt:
             if name and (before := change.known(name, body)) is not None:
-                return change.receipt_of(before)
+                return change.receipt_of(before, charge)
             receipt = change.debit(owner, key, charge, name, dry=dry_run)
             if name and not dry_run:
                 change.remember(name, body, receipt.id, told_receipt(receipt))

@@ -40,6 +40,10 @@ def findings(connection: Connection, hashes: Hashes, witness: Witness) -> list[F
 
 
 def _found(connection: Connection, hashes: Hashes, witness: Witness) -> Iterator[str]:
+    try:
+        seen, unreadable = witness.seen(), ""  # first: meanwhile, others may go on
+    except LedgerError as error:
+        seen, unreadable = NOTHING_SEEN, str(error)
     if connection.dialect.name == "sqlite":
         answer = connection.exec_driver_sql("PRAGMA integrity_check").scalar()
         if answer != "ok":
@@ -49,8 +53,10 @@ def _found(connection: Connection, hashes: Hashes, witness: Witness) -> Iterator
         yield "The database has tables of a ledger, but no ledger in them."
         return
     last = Seen(row.last, row.head)
+    if unreadable:
+        yield unreadable
     try:
-        check_seen(connection, last, witness.seen())
+        check_seen(connection, last, seen)
     except LedgerError as error:
         yield str(error)
     sums = _Sums()

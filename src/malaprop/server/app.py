@@ -13,7 +13,7 @@ from fastapi.responses import FileResponse, Response
 from starlette.exceptions import HTTPException
 
 from malaprop._version import __version__
-from malaprop.ledger import Ledger
+from malaprop.ledger import LOCAL, Ledger
 from malaprop.ledger import Request as Repeated
 from malaprop.privacy.errors import LedgerError, MalapropError, ParameterError
 from malaprop.server import explore, models, plane, work
@@ -57,6 +57,7 @@ class Service:
         """Open all that requests need; the service is not ready before."""
         self.settings.make_folder()
         await asyncio.to_thread(self._open)
+        self.jobs.is_valid = self._is_valid
         self.jobs.start()
         self._forgetting = asyncio.create_task(self._forget())
         self.log.write("ready", malaprop=__version__, pid=os.getpid())
@@ -92,6 +93,9 @@ class Service:
     async def caller(self, key: str) -> Caller | None:
         """Return who has a key."""
         return await self.keys.caller(key)
+
+    def _is_valid(self, key: str) -> bool:
+        return key == LOCAL or self.keys.is_valid(key)
 
     async def stop(self) -> None:
         """Finish what is under way, and close everything."""

@@ -9,18 +9,21 @@ holds its lock.
 import asyncio
 import fcntl
 import json
+import math
 import os
+import re
 import secrets
 import shutil
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from malaprop import private_files
+from malaprop.privacy.errors import LedgerError
 from malaprop.server.models import FileRequest
 from malaprop.server.problems import Problem
 from malaprop.server.security import Caller
@@ -30,9 +33,12 @@ from malaprop.server.telemetry import Log, Metrics
 State = Literal["waiting", "queued", "running", "done", "failed"]
 _ENDED: Final = ("done", "failed")
 _LOOK_SECONDS: Final = 0.5  # between looks for work of other workers, and for cancellations
+_KEY_SECONDS: Final = 2.0  # between looks whether the key of a run was revoked
+_TROUBLE_SECONDS: Final = 10.0  # after what should not happen, such as a full disk
 _SWEEP_SECONDS: Final = 60.0
 _STOP_SECONDS: Final = 20.0  # for a run to keep what can be resumed
 _ID_BYTES: Final = 16
+_ID: Final = re.compile(rf"[0-9a-f]{{{2 * _ID_BYTES}}}")
 
 
 class Job:
@@ -57,9 +63,23 @@ class Job:
         """Whether it was cancelled, and only waits for its removal."""
         return (self.folder / "cancelled").exists()
 
+    @property
+    def owner(self) -> str:
+        """The id of the key that it was made with."""
+        return str(self.request.get("owner"))
+
+    @property
+    def left_at(self) -> float:
+        """When it was left alone, also if a crash has left parts of it; endless while it runs."""
+        try:
+            state = self.state
+            return math.inf if state["state"] == "running" else float(state["at"])
+        except (Problem, ValueError, KeyError):
+            return self.folder.stat().st_mtime
+
     def is_ours(self, caller: Caller) -> bool:
         """Whether it is the caller's."""
-        return self.request.get("owner") == caller.id
+        return self.owner == caller.id
 
     def file(self, what: Literal["input", "output"]) -> Path:
         """Return the path of its input or output, with the ending of its format."""
@@ -143,6 +163,8 @@ class Jobs:
 
     def __init__(self, settings: Settings, log: Log, metrics: Metrics) -> None:
         self._settings, self._log, self._metrics = settings, log, metrics
+        self.is_valid: Callable[[str], bool] = lambda key: True
+        """Whether a key may still be used."""
         self._limits = settings.limits
         self._folder = settings.state / "files"
         self._wake = asyncio.Event()
@@ -198,7 +220,7 @@ class Jobs:
 
     def find(self, id_: str, caller: Caller) -> Job:
         """Return a job of the caller's; another's is not there for them."""
-        if len(id_) != 2 * _ID_BYTES or not id_.isalnum() or not id_.isascii():
+        if not _ID.fullmatch(id_):
             raise _nothing()
         job = Job(self._folder / id_)
         if not job.is_ours(caller) or job.is_cancelled:
@@ -245,7 +267,8 @@ class Jobs:
     def _all(self) -> Iterator[Job]:
         with suppress(FileNotFoundError):
             for entry in os.scandir(self._folder):
-                yield Job(Path(entry.path))
+                if _ID.fullmatch(entry.name):  # others may lie here, too
+                    yield Job(Path(entry.path))
 
     def _queued(self) -> list[Job]:
         found = []
@@ -257,26 +280,37 @@ class Jobs:
 
     async def _work(self) -> None:
         while not self._stopping:
-            for job in await asyncio.to_thread(self._queued):
-                with job.locked() as lock:
-                    if lock is None or self._stopping:
-                        continue
-                    if job.is_cancelled:
-                        job.remove()
-                        continue
-                    try:
-                        await self._run(job, lock)
-                    except Problem:  # it was removed meanwhile
-                        continue
-                    except Exception as error:
-                        self._log.failure(error, job=job.id)
-                        self._end(job, "failed", problem=_failed("internal").document())
+            seconds = _LOOK_SECONDS
+            try:
+                for job in await asyncio.to_thread(self._queued):
+                    await self._take(job)
+            except Exception as error:  # the next look may find a disk that has room again
+                self._log.failure(error)
+                seconds = _TROUBLE_SECONDS
             self._wake.clear()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), _LOOK_SECONDS)
+                await asyncio.wait_for(self._wake.wait(), seconds)
+
+    async def _take(self, job: Job) -> None:
+        with job.locked() as lock:
+            if lock is None or self._stopping:
+                return
+            if job.is_cancelled:
+                job.remove()
+                return
+            try:
+                await self._run(job, lock)
+            except Problem:  # it was removed meanwhile
+                return
+            except Exception as error:
+                self._log.failure(error, job=job.id)
+                self._end(job, "failed", problem=_failed("internal").document())
 
     async def _run(self, job: Job, lock: int) -> None:
         if job.state["state"] not in ("queued", "running"):
+            return
+        if not await self._may_run(job):
+            self._end(job, "failed", problem=_revoked().document())
             return
         job.write_state("running")
         child = await asyncio.create_subprocess_exec(
@@ -301,6 +335,8 @@ class Jobs:
             self._metrics.count("malaprop_file_jobs_total", ended="cancelled")
         elif self._stopping and ended is None:
             job.write_state("queued")
+        elif ended is None and not await self._may_run(job):
+            self._end(job, "failed", problem=_revoked().document())
         elif ended is None:  # killed, perhaps for its memory
             self._end(job, "failed", problem=_failed("internal").document())
         else:
@@ -309,13 +345,25 @@ class Jobs:
             self._end(job, **ended)
 
     async def _watch(self, job: Job, child: asyncio.subprocess.Process) -> None:
-        """End a run that was cancelled, or whose service stops."""
+        """End a run that was cancelled, whose key was revoked, or whose service stops."""
+        looked = time.monotonic()
         while not (self._stopping or job.is_cancelled):
+            if time.monotonic() - looked > _KEY_SECONDS:
+                looked = time.monotonic()
+                if not await self._may_run(job):
+                    break
             await asyncio.sleep(_LOOK_SECONDS)
         with suppress(ProcessLookupError):
             child.terminate()
             await asyncio.sleep(_STOP_SECONDS)
             os.killpg(child.pid, signal.SIGKILL)
+
+    async def _may_run(self, job: Job) -> bool:
+        """Whether the key of a job may still be used. If nobody can tell, no ledger is there."""
+        try:
+            return await asyncio.to_thread(self.is_valid, job.owner)
+        except LedgerError:
+            return True
 
     def _end(self, job: Job, state: Literal["done", "failed"], **facts: Any) -> None:
         self._metrics.count("malaprop_file_jobs_total", ended=state)
@@ -327,21 +375,27 @@ class Jobs:
     async def _sweep(self) -> None:
         """Remove what was left alone for long."""
         while True:
-            await asyncio.to_thread(self.remove_old, time.time())
+            try:
+                await asyncio.to_thread(self.remove_old, time.time())
+            except Exception as error:  # the next time may be better
+                self._log.failure(error)
             await asyncio.sleep(_SWEEP_SECONDS)
 
     def remove_old(self, now: float) -> None:
         """Remove jobs that nothing has happened to for long."""
         oldest = now - 3600.0 * self._limits.kept_hours
         for job in self._all():
-            with suppress(Problem, ValueError, KeyError), job.locked() as lock:
-                state = job.state
-                if lock is not None and state["state"] != "running" and state["at"] < oldest:
+            with suppress(FileNotFoundError), job.locked() as lock:
+                if lock is not None and job.left_at < oldest:
                     job.remove()
 
 
 def _failed(name: str) -> Problem:
     return Problem(name, "The run failed in a way that it should not. The service's log says more.")
+
+
+def _revoked() -> Problem:
+    return Problem("forbidden", "The key that this file was sent with was revoked, or has expired.")
 
 
 async def _talk(

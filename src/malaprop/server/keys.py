@@ -29,6 +29,7 @@ _NOBODY: Final = "0" * 64
 _USUAL: Final = ("privatize", "files", "read", "budget")
 _LOOKED_UP: Final = 2.0  # seconds for which a key need not be looked up again
 _MOST: Final = 10_000  # keys that are remembered
+_LARGEST: Final = 1_000_000  # of what limits a key; as days, 2,700 years
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,8 +99,10 @@ class KeyStore:
             ("per_minute", per_minute),
             ("days", days),
         ):
-            if value is not None and not 0 < value < 1e9:
-                raise ParameterError(f"`{what}` must be a number above 0.")
+            if value is not None and not 0 < value <= _LARGEST:
+                raise ParameterError(
+                    f"`{what}` must be a number above 0, and at most {_LARGEST:,}."
+                )
         now = datetime.now(UTC)
         record = KeyRecord(
             id=secrets.token_hex(6),
@@ -166,6 +169,11 @@ class KeyStore:
         if not right or record is None or not record.is_valid(datetime.now(UTC)):
             return None
         return record.caller
+
+    def is_valid(self, id_: str) -> bool:
+        """Whether the key with this id may be used."""
+        record = self._look_up(id_)[1]
+        return record is not None and record.is_valid(datetime.now(UTC))
 
     def _look_up(self, id_: str) -> tuple[float, KeyRecord | None, str]:
         now = time.monotonic()

@@ -388,7 +388,9 @@ class Receipt(BaseModel):
 
     id: str | None = Field(description="The entry in the ledger; null for a dry run.")
     price: str
-    spent: str = Field(description="What has been spent on the account, this release included.")
+    spent: str = Field(
+        description="What has been spent on the account, with this release; without, for a dry run."
+    )
     remaining: str | None = Field(description="What is left; null if there is no limit.")
 
 
