@@ -58,7 +58,9 @@ class Cluster:
     def start(self) -> None:
         """Start the server, and wait until it answers."""
         options = f"-k {self._folder} -c listen_addresses=''"
-        self._call("pg_ctl", "start", "-w", "-D", self._data, "-o", options, "-l", "/dev/null")
+        self._call(
+            "pg_ctl", "start", "-w", "-t", "600", "-D", self._data, "-o", options, "-l", "/dev/null"
+        )
 
     def kill(self) -> None:
         """Kill the server, as a power cut would end it, and wait until it is gone."""
@@ -67,9 +69,7 @@ class Cluster:
         socket = self._folder / ".s.PGSQL.5432"
         # Its children see that it is gone, and end; only then a new one may start. (Its own tool
         # to stop it would wait for a zombie, where nobody reaps those.)
-        for _ in range(2_000):
-            if not _children(self._data):
-                break
+        while _children(self._data):
             time.sleep(0.005)
         for left in (socket, socket.with_name(f"{socket.name}.lock")):
             left.unlink(missing_ok=True)

@@ -11,6 +11,18 @@ CANARY = "zyxsecretcanary"
 ROWS = 95  # ten batches of ten rows, but for five
 HIDDEN = ".out.{}.malaprop"
 
+# A run that draws some batches, and cannot end before it is stopped, however late that is.
+HALTING = """
+import itertools, time
+from malaprop import Privatizer
+calls, texts = itertools.count(), Privatizer.batch
+def halting(privatizer, batch):
+    if next(calls) > 3:
+        time.sleep(600)
+    return texts(privatizer, batch)
+Privatizer.batch = halting
+"""
+
 
 def write_input(folder: Path, kind: str, rows: int = ROWS) -> tuple[str, ...]:
     """Write an input of a format; return its part of the command."""

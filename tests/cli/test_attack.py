@@ -211,7 +211,7 @@ def test_an_attack_can_be_interrupted(folder: Path) -> None:
             assert process.poll() is None
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
         assert process.returncode == 130
     assert (out, err) == (b"", b"malaprop: stopped\n")
 

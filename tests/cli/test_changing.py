@@ -186,7 +186,7 @@ def private(privatizer, texts):
 Privatizer.batch = private
 """
     with running(*command, before=before) as process:
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=600)
     assert process.returncode == 1
     assert b"standard input changed while it was read" in err
     assert os.listdir(folder) == ["in.txt"]

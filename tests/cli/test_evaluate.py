@@ -20,7 +20,7 @@ def marking(self, *arguments):
     if len(seen) == 2:
         open("begun", "w").close()
         import time
-        time.sleep(60)
+        time.sleep(600)
     return cell(self, *arguments)
 Bench.cell = marking
 """
@@ -133,7 +133,7 @@ def test_it_can_be_stopped_and_resumed(cli: Cli, folder: Path, lexicon_file: Pat
             assert process.poll() is None
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
         assert process.returncode == 130
     assert (out, err.splitlines()[-1]) == (b"", b"malaprop: stopped")
     assert sorted(os.listdir(folder)) == ["begun", "notes.csv"]

@@ -19,7 +19,7 @@ from malaprop.files.formats import Layout
 
 KILLS = int(os.environ.get("MALAPROP_KILLS", "10"))
 ROWS = 12_000
-LIMIT = 120.0
+LIMIT = 600.0
 
 
 class Csv:

@@ -70,7 +70,7 @@ def test_standard_input_may_be_a_file_too(folder: Path, source: Path, lexicon_fi
     command = ("privatize", "-", "-o", "in.txt", "--force", "-e", "2", "-l", str(lexicon_file))
     redirect = "import os; os.dup2(os.open('in.txt', os.O_RDONLY), 0)"
     with running(*command, before=redirect) as process:
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=600)
     assert process.returncode == 2
     assert b"in.txt is an input" in err
     assert source.read_text() == TEXT
@@ -83,7 +83,7 @@ def test_standard_output_may_not_feed_the_input(
     command = ("privatize", "in.txt", "-o", "-", "-e", "2", "-l", str(lexicon_file))
     redirect = "import os; os.dup2(os.open('in.txt', os.O_WRONLY | os.O_APPEND), 1)"
     with running(*command, before=redirect) as process:
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=600)
     assert process.returncode == 2
     assert b"standard output is an input" in err
     assert source.read_text() == TEXT

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Cli, running
+from tests.cli.stopping import HALTING
 
 from malaprop import Privatizer
 from malaprop.files import privatize as running_module
@@ -91,7 +92,7 @@ def test_a_file_on_standard_input_is_no_pipe(folder: Path, lexicon_file: Path) -
     write(folder / "in.txt", 0o600)
     command = ("privatize", "-", "-o", "out.txt", "-e", "2", "-l", str(lexicon_file), "-q")
     with running(*command, before="import os; os.dup2(os.open('in.txt', 0), 0)") as process:
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
     assert process.returncode == 0
     assert mode_of(folder / "out.txt") == 0o600
 
@@ -135,14 +136,15 @@ def test_what_is_under_way_is_private(
 def test_what_a_killed_run_leaves_is_private(folder: Path, lexicon_file: Path) -> None:
     write(folder / "in.txt", 0o644, "cold\n" * 200_000)
     command = ("privatize", "in.txt", "-o", "out.txt", "-e", "2", "-l", str(lexicon_file), "-q")
-    with running(*command, "--report", "r.json", "--workers", "1") as process:
+    options = ("--report", "r.json", "--workers", "1")
+    with running(*command, *options, before=HALTING) as process:
         while not (folder / ".out.txt.malaprop").exists() and process.poll() is None:
             try:
                 process.wait(0.001)
             except subprocess.TimeoutExpired:
                 continue
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
     left = {name: mode_of(folder / name) for name in os.listdir(folder) if name != "in.txt"}
     assert process.returncode == -9
     assert len(left) == 3

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import COMMAND, assert_private, running
 
-LIMIT = 60.0  # seconds until a test gives up
+LIMIT = 600.0  # seconds until a test gives up
 CANARY = "zyxsecretcanary"
 # Every test of these starts Python and numpy anew: what can be tested in one process is not here.
 

@@ -321,7 +321,7 @@ def test_a_signal_while_spark_starts(folder: Path, lexicon_file: Path) -> None:
             time.sleep(0.05)
         java = family(process.pid)
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
     assert process.returncode == 128 + signal.SIGTERM
     assert (out, err) == (b"", b"malaprop: stopped: no output file was written\n")
     assert not [child for child in java if _lives(child)]
@@ -344,6 +344,6 @@ def test_java_that_is_not_there(
     (folder / "in" / "a.jsonl").write_text('{"text": "cold"}\n')
     arguments = ("privatize", "in", "-o", "out", "-c", "text", "--epsilon", "1", *SPARK, "-q")
     with running(*arguments, "--lexicon", lexicon_file) as process:
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=600)
     assert process.returncode == 1
     assert b"let JAVA_HOME, if it is set, name the folder" in err

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import WORDS, Cli, running
-from tests.cli.stopping import HIDDEN, kept_texts, write_input
+from tests.cli.stopping import HALTING, HIDDEN, kept_texts, write_input
 
 from malaprop.files.resume_file import read_resume_file
 
@@ -38,7 +38,7 @@ def test_a_file_that_may_not_grow_goes_on_when_it_may(folder: Path, lexicon_file
     command = (*WIDE, "-o", "out.csv", "--lexicon", str(lexicon_file), "--workers", "1")
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4_000_000, 4_000_000))"
     with running(*command, before=limit) as process:
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=600)
         assert process.returncode == 1
     assert b"out.csv grows larger than the disk" in err
     assert b"--resume" in err
@@ -47,7 +47,7 @@ def test_a_file_that_may_not_grow_goes_on_when_it_may(folder: Path, lexicon_file
     kept = kept_texts(folder / ".out.csv.malaprop")
     assert len(kept) > 1_000
     with running(*command, "--resume") as process:
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=600)
         assert (process.returncode, err) == (0, b"")
     assert_wide(folder / "out.csv", 9_000, kept)
 
@@ -63,13 +63,13 @@ def test_a_disk_that_is_full_goes_on_when_there_is_space(folder: Path, lexicon_f
         write_wide(folder / "in.csv", 9_000)
         command = (*WIDE, "-o", "disk/out.csv", "--lexicon", str(lexicon_file))
         with running(*command) as process:
-            _, err = process.communicate(timeout=60)
+            _, err = process.communicate(timeout=600)
             assert process.returncode == 1
         assert b"no space left on the disk while writing disk/out.csv; what was drawn" in err
         assert os.listdir(disk) == [".out.csv.malaprop"]
         subprocess.run(["mount", "-o", "remount,size=40m", str(disk)], check=True)
         with running(*command, "--resume") as process:
-            _, err = process.communicate(timeout=60)
+            _, err = process.communicate(timeout=600)
             assert (process.returncode, err) == (0, b"")
         assert_wide(disk / "out.csv", 9_000, [])
     finally:
@@ -100,26 +100,13 @@ def test_a_disk_that_is_full_when_all_is_written(
     assert sorted(os.listdir(folder)) == names
 
 
-# A run that draws some batches, and cannot end before the signal, however late that comes.
-HALTING = """
-import itertools, time
-from malaprop import Privatizer
-calls, texts = itertools.count(), Privatizer.batch
-def halting(privatizer, batch):
-    if next(calls) > 3:
-        time.sleep(600)
-    return texts(privatizer, batch)
-Privatizer.batch = halting
-"""
-
-
 def wait_for_a_batch(output: Path) -> None:
     """Wait until the journal beside an output holds a whole batch, and the run knows of it.
 
     A signal that comes while a batch is being written takes it back: the second one shows that the
     first is there to stay.
     """
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while not ((side := read_resume_file(output)) and len(side.batches) > 1):
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -135,13 +122,13 @@ def test_a_signal_stops_cleanly_and_says_how_to_go_on(
     with running(*command, before=HALTING) as process:
         wait_for_a_batch(folder / "out.csv")
         process.send_signal(number)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=600)
         assert process.returncode == 128 + number
     assert len(err.splitlines()) == 1
     assert b"stopped: no output file was written; what was drawn is kept" in err
     assert sorted(os.listdir(folder)) == [hidden.name, "in.csv"]
     with running(*command, "--resume") as process:
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=600)
         assert (process.returncode, err) == (0, b"")
     assert_wide(folder / "out.csv", 20_000, [])
 
@@ -154,12 +141,12 @@ def test_a_signal_at_the_very_end_changes_nothing(
     write_wide(folder / "in.csv", 20_000)
     command = (*WIDE, "-o", "out.csv", "--lexicon", str(lexicon_file), "--workers", "2")
     with running(*command) as process:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while not (folder / "out.csv").exists():
             assert time.monotonic() < deadline
             time.sleep(0.0002)
         process.send_signal(number)
         process.send_signal(number)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=600)
     assert (process.returncode, err) == (0, b"")
     assert_wide(folder / "out.csv", 20_000, [])

@@ -14,7 +14,7 @@ from tests.cli.conftest import WORDS, Cli, drawn_in, running
 from malaprop import seeded_rng
 
 KILLS = max(3, int(os.environ.get("MALAPROP_KILLS", "10")) // 3)
-LIMIT = 120.0
+LIMIT = 600.0
 ROWS = 3_000
 # Thirty blocks of 100 rows.
 SMALL = "import malaprop.files.vector_formats as formats; formats.BLOCK_CELLS = {}"

@@ -186,7 +186,7 @@ def test_workers_do_not_outlive_a_parent_that_is_killed() -> None:
             workers = [int(process.stdout.readline()) for _ in range(3)]
         finally:
             process.kill()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 600
     while any(Path(f"/proc/{worker}/cmdline").exists() and _alive(worker) for worker in workers):
         assert time.monotonic() < deadline
         time.sleep(0.02)

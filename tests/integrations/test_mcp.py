@@ -132,7 +132,7 @@ def test_it_ends_with_its_input(lexicon: Path) -> None:
         capture_output=True,
         text=True,
         input=json.dumps({"jsonrpc": "2.0", "method": "nonsense", "id": 1}) + "\n{no json\n",
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert run.returncode == 0
@@ -148,9 +148,9 @@ def test_a_signal_stops_it_while_it_waits_for_input(lexicon: Path) -> None:
         ping = {"jsonrpc": "2.0", "method": "ping", "id": 1}
         process.stdin.write(json.dumps(ping).encode() + b"\n")  # answered when the server runs
         process.stdin.flush()
-        assert select.select([process.stdout], [], [], 30)[0]
+        assert select.select([process.stdout], [], [], 600)[0]
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=30) == 128 + signal.SIGTERM
+        assert process.wait(timeout=600) == 128 + signal.SIGTERM
 
 
 def test_without_mcp_the_error_says_what_to_install() -> None:

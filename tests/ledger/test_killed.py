@@ -106,7 +106,7 @@ def test_a_killed_database_loses_no_debit(tmp_path: Path) -> None:
                 with more:
                     killed += 1
                     more.notify_all()
-            server.join(timeout=120)
+            server.join(timeout=600)
             assert not server.is_alive()
             check(ledger, sent, REQUESTS)
         cluster.kill()

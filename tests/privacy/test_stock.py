@@ -1,6 +1,7 @@
 """Stocked draws: each given out once, in the process that made it, following the law."""
 
 import itertools
+import math
 import multiprocessing
 import os
 import pickle
@@ -22,6 +23,12 @@ from malaprop.privacy.errors import LexiconError
 from malaprop.privacy.stock import Stock
 
 RNG = np.random.Generator(np.random.PCG64(0))
+
+
+@pytest.fixture(autouse=True)
+def _never_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that stops for some seconds must not change what is drawn."""
+    monkeypatch.setattr(stock_module, "_IDLE", math.inf)
 
 
 def stock_of(channel: Any, *, shared: bool = False) -> Stock:
@@ -123,7 +130,7 @@ def _numbers_of(out: Any, stock: Any, seed: int, together: Any) -> None:
     rng, found, rows = np.random.Generator(np.random.PCG64(seed)), list[int](), stock._channel
     rows.next = 1_000_000 * (seed + 1)  # so that each process makes numbers of its own
     for _ in range(100):
-        together.wait(60)  # else one could be done before another has begun
+        together.wait(600)  # else one could be done before another has begun
         words = np.unique(rng.integers(0, 200, size=60))
         found += stock.take(words, rng.integers(1, 9, size=len(words)), RNG).tolist()
     out.put((found, rows.rows))
@@ -349,6 +356,7 @@ def test_idle_draws_are_thrown_away(
     monkeypatch: pytest.MonkeyPatch, clock: str, passed: float, shared: bool
 ) -> None:
     """By either clock, in either direction: the machine may have been copied meanwhile."""
+    monkeypatch.setattr(stock_module, "_IDLE", 5.0)
     now = {"monotonic": 1e4, "time": 1e9}
     for name in now:
         monkeypatch.setattr(time, name, lambda name=name: now[name])

@@ -57,7 +57,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="libc's fork is looke
 
 def two_draws(kind: str, before: str = "") -> list[str]:
     command = [sys.executable, "-c", SCRIPT.format(before=before), kind]
-    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
     return run.stdout.splitlines()
 
 

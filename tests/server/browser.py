@@ -62,7 +62,7 @@ class Site:
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, daemon=True)
         self.thread.start()
-        until = time.monotonic() + 60
+        until = time.monotonic() + 600
         while not self.server.started:
             assert time.monotonic() < until, "the service does not start"
             assert self.thread.is_alive(), "the service stopped at once"
@@ -76,7 +76,7 @@ class Site:
 
     def stop(self) -> None:
         self.server.should_exit = True
-        self.thread.join(30)
+        self.thread.join(600)
         self.written.close()
 
 

@@ -20,7 +20,7 @@ from malaprop.ledger import Ledger
 from malaprop.server.keys import KeyStore
 
 ALL = "0.0.0.0"  # noqa: S104
-SENTENCES = ["the cold rain of may and the warm wind of june were over by noon"] * 40
+SENTENCES = ["the cold rain of may and the warm wind of june were over by noon"] * 1_000
 
 
 class Process:
@@ -41,7 +41,7 @@ class Process:
         self._event("ready")
 
     def _event(self, name: str) -> dict[str, Any]:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 600
         while time.monotonic() < until:
             for line in self.log.read_text().splitlines():
                 with suppress(ValueError):  # half of a line
@@ -53,12 +53,12 @@ class Process:
         raise AssertionError(self.log.read_text())
 
     def client(self, **options: Any) -> httpx.Client:
-        return httpx.Client(base_url=self.url, timeout=60, **options)
+        return httpx.Client(base_url=self.url, timeout=600, **options)
 
     def end(self, number: int = signal.SIGTERM) -> int:
         if self.child.poll() is None:
             self.child.send_signal(number)
-        return self.child.wait(60)
+        return self.child.wait(600)
 
 
 @pytest.fixture
@@ -87,18 +87,18 @@ def test_a_fresh_machine_has_a_service(start: Callable[..., Process]) -> None:
 def test_it_answers_what_is_under_way_before_it_ends(start: Callable[..., Process]) -> None:
     process = start()
 
-    def ask(_: int) -> int:
+    def ask() -> int:
         with process.client() as client:
             body = {"texts": SENTENCES, "epsilon": 1.5, "subject": "Ann"}
             return client.post("/v1/privatize", json=body).status_code
 
-    with ThreadPoolExecutor(4) as pool:
-        answers = [pool.submit(ask, n) for n in range(4)]
-        time.sleep(0.15)
+    with ThreadPoolExecutor(1) as pool, process.client() as client:
+        answer = pool.submit(ask)
+        while "malaprop_waiting_requests 1\n" not in client.get("/metrics").text:
+            if answer.done():  # it was too fast to be seen
+                answer = pool.submit(ask)
         assert process.end() == 0
-        got = [answer.exception() or answer.result() for answer in answers]
-    # A connection that was not open yet is refused; one that was is answered.
-    assert all(each == 200 or isinstance(each, httpx.ConnectError) for each in got), got
+        assert answer.result() == 200
 
 
 def test_killed_it_has_debited_all_that_it_answered(start: Callable[..., Process]) -> None:
@@ -154,7 +154,7 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
             [sys.executable, "-m", "malaprop", "serve", "--port", port, "--folder", str(tmp_path)],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,
         )
     assert ended.returncode == 2
     assert "--port" in ended.stderr
@@ -166,14 +166,14 @@ def test_another_address_is_refused_without_a_key_and_served_with_one(
 ) -> None:
     command = [sys.executable, "-m", "malaprop", "serve", "--host", ALL, "--port", "0"]
     options = ["--database", f"sqlite:///{tmp_path}/service.db", "--folder", str(tmp_path / "f")]
-    ended = subprocess.run([*command, *options], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run([*command, *options], capture_output=True, text=True, timeout=600)
     assert ended.returncode == 2
     assert "malaprop keys create" in ended.stderr
     made = subprocess.run(
         [sys.executable, "-m", "malaprop", "keys", "create", "me", *options[:2]],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     key = made.stdout.strip()
     assert key.startswith("mlp_")
@@ -208,7 +208,7 @@ def progress(client: httpx.Client, id_: str) -> dict[str, Any] | None:
     return found
 
 
-def wait(for_: Callable[[], bool], seconds: float = 120.0) -> None:
+def wait(for_: Callable[[], bool], seconds: float = 600.0) -> None:
     until = time.monotonic() + seconds
     while not for_():
         assert time.monotonic() < until
