@@ -175,6 +175,17 @@ def test_entities_that_a_detector_found_become_stand_ins(service: Running) -> No
     assert price["price"] == "3"
 
 
+def test_a_field_is_named_also_where_the_text_would_be_quoted(service: Running) -> None:
+    """A message that holds any of what was sent is replaced: here, the letter “a”."""
+    answers = {
+        "subject": service.privatize(text="a", subject="  "),
+        "entities": service.privatize(text="a", entities=[[{"start": 0, "end": 9, "label": "X"}]]),
+    }
+    for field, answer in answers.items():
+        assert answer.status_code == 422
+        assert answer.json()["errors"][0]["field"] == field
+
+
 def test_entities_must_fit_their_text(service: Running) -> None:
     several: list[Any] = [[[{"start": 2, "end": 99, "label": "CODE"}]], [], [[], []]]
     for entities in several:

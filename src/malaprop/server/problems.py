@@ -22,6 +22,7 @@ from malaprop.privacy.errors import (
     ParameterError,
     RequestError,
 )
+from malaprop.server.models import FIELDS
 
 MEDIA_TYPE: Final = "application/problem+json"
 _TITLES: Final = {
@@ -184,6 +185,7 @@ def library_errors(*written: str) -> Iterator[None]:
         raise of_library(error, *written) from None
 
 
+_NAMED: Final = re.compile(r"[`'](\w+)[`']")
 _QUOTED: Final = re.compile(r"\s*Got .*$|\s*Did you mean .*$", re.DOTALL)
 
 
@@ -208,8 +210,8 @@ def of_library(error: MalapropError, *written: str) -> Problem:
     if not isinstance(error, ParameterError | MetricError):
         return Problem("internal", "The service could not do this. Its log says where it failed.")
     message = _QUOTED.sub("", str(error)).strip()
+    named = next((each for each in _NAMED.findall(message) if each in FIELDS), None)
     if any(text and text in message for text in written):
-        message = "A parameter has a value that is not allowed. See the documentation of the API."
-    named = re.search(r"[`'](\w+)[`']", message)
-    errors = [_error(named[1], message)] if named else []
-    return Problem("invalid-request", message, errors=errors)
+        which = named or "A parameter"
+        message = f"{which} has a value that is not allowed. See the documentation of the API."
+    return Problem("invalid-request", message, errors=[_error(named, message)] if named else [])
