@@ -89,7 +89,7 @@ class Visit:
         self.complaints: list[str] = []
         self.expected = 0
         """Complaints of the browser about answers that a test made fail."""
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(600_000)
         page.add_init_script(_WATCH)
         page.on("request", lambda request: self.requests.append(request.url))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))

@@ -37,6 +37,15 @@ _MAPS: Final = {
 }
 
 
+def shortened(places: Floats) -> Floats:
+    """Return places with four decimals, towards the middle: rounded, some would leave the disk.
+
+    >>> shortened(np.array([[0.99996, -0.00001]])).tolist()
+    [[0.9999, -0.0]]
+    """
+    return np.trunc(places * 1e4) / 1e4
+
+
 def drawn(request: PlaneRequest) -> dict[str, Any]:
     """Draw a word of a map: noisy places, the words that they become, and chances."""
     try:
@@ -56,7 +65,7 @@ def drawn(request: PlaneRequest) -> dict[str, Any]:
         words = channel.substitute(ids, rng)
     return {
         "words": words.tolist(),
-        "places": None if places is None else np.round(places, 4).tolist(),
+        "places": None if places is None else shortened(places).tolist(),
         "outlines": _outlines(channel, own),
         "guarantee": str(channel.guarantee),
         **_chances(channel, own),
