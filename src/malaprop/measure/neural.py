@@ -9,8 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from inspect import signature
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,6 +226,7 @@ def _of_folder(path: Path) -> CausalModel | MaskedModel:
     except ImportError:
         raise MissingExtraError("transformers", "transformers", "A Hugging Face model") from None
     transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
     weights = sorted(path.glob("*.safetensors"))
     if not weights:
         raise ParameterError(
@@ -237,15 +239,24 @@ def _of_folder(path: Path) -> CausalModel | MaskedModel:
         kind: Any = (
             transformers.AutoModelForMaskedLM if masked else transformers.AutoModelForCausalLM
         )
-        model = kind.from_pretrained(path, use_safetensors=True, **options)
+        model, found = kind.from_pretrained(
+            path, use_safetensors=True, output_loading_info=True, **options
+        )
         tokenizer: Any = transformers.AutoTokenizer.from_pretrained(path, **options)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"{path} cannot be read as a language model by transformers: {type(error).__name__}."
         ) from None
+    if found["missing_keys"]:  # which transformers would have drawn at random
+        raise DataError(
+            f"{path} is no language model: it lacks weights, such as those of an encoder's last "
+            "layer. Name the folder of a causal or masked model."
+        )
     model.eval()
-    made = HuggingMasked if masked else HuggingCausal
-    return made(path.name, _digest(*weights), model, tokenizer, torch)
+    if masked:
+        return HuggingMasked(path.name, _digest(*weights), model, tokenizer, torch)
+    cache = transformers.DynamicCache
+    return HuggingCausal(path.name, _digest(*weights), model, tokenizer, torch, cache)
 
 
 class _Hugging:
@@ -270,29 +281,101 @@ class _Hugging:
 
 
 class HuggingCausal(_Hugging, CausalModel):
-    """A causal model, read anew for each prefix: slower than a GGUF file, for short texts."""
+    """A causal model. What it keeps of a prefix is read on from, where its layers allow it."""
+
+    def __init__(
+        self, name: str, fingerprint: str, model: Any, tokenizer: Any, torch: Any, cache: Any
+    ) -> None:
+        super().__init__(name, fingerprint, model, tokenizer, torch)
+        self._cache = cache
+        self.held: dict[int, _Held] = {}
 
     def start(self) -> Prefix:
         first = self._tokenizer.bos_token_id
         first = self._tokenizer.eos_token_id if first is None else first
-        self._held: dict[int, tuple[int, ...]] = {0: (0 if first is None else first,)}
-        return Prefix(0, 1, self._scores([self._held[0]])[0][-1])
+        ((logs, held),) = self._read([(_Held((), None), (0 if first is None else first,))])
+        self.held = {0: held}
+        return Prefix(0, 1, logs[-1])
 
     def extended(self, parts: Sequence[tuple[Prefix, Sequence[int]]]) -> list[tuple[float, Prefix]]:
-        rows = [(*self._held[prefix.place], *tokens) for prefix, tokens in parts]
         longer = []
-        for (prefix, tokens), row, logs in zip(parts, rows, self._scores(rows), strict=True):
-            before = logs[prefix.length - 1 : -1]
-            total = float(before[np.arange(len(tokens)), list(tokens)].sum())
-            place = max(self._held) + 1
-            self._held[place] = row
-            longer.append((total, Prefix(place, len(row), logs[-1].copy())))
+        read = self._read([(self.held[prefix.place], tuple(tokens)) for prefix, tokens in parts])
+        for (prefix, tokens), (logs, held) in zip(parts, read, strict=True):
+            seen = [prefix.next, *logs[:-1]]
+            total = sum(float(row[token]) for row, token in zip(seen, tokens, strict=True))
+            place = max(self.held) + 1
+            self.held[place] = held
+            longer.append((total, Prefix(place, len(held.tokens), logs[-1].copy())))
         return longer
 
     def forget(self, prefixes: Sequence[Prefix]) -> None:
         for prefix in prefixes:
             if prefix.place:
-                del self._held[prefix.place]
+                del self.held[prefix.place]
+
+    def _read(self, jobs: Sequence[tuple["_Held", tuple[int, ...]]]) -> list[tuple[Logs, "_Held"]]:
+        """Read tokens after what is held; return what is expected after each, and what to hold."""
+        if any(held.layers is None and held.tokens for held, _ in jobs):
+            rows = [(*held.tokens, *tokens) for held, tokens in jobs]
+            return [
+                (logs[len(held.tokens) :], _Held(row, None))
+                for (held, _), row, logs in zip(jobs, rows, self._scores(rows), strict=True)
+            ]
+        torch = self._torch
+        before = max(len(held.tokens) for held, _ in jobs)
+        ids = torch.zeros((len(jobs), max(len(tokens) for _, tokens in jobs)), dtype=torch.long)
+        mask = torch.zeros((len(jobs), before + ids.shape[1]), dtype=torch.long)
+        places = torch.zeros_like(ids)
+        for row, (held, tokens) in enumerate(jobs):
+            start, size = len(held.tokens), len(tokens)
+            ids[row, :size] = torch.tensor(tokens)
+            mask[row, before - start : before + size] = 1
+            places[row] = start + torch.arange(ids.shape[1])
+        with torch.inference_mode():
+            past = self._stacked([held for held, _ in jobs], before)
+            known = {"past_key_values": past, "use_cache": True, "attention_mask": mask}
+            if "position_ids" in signature(self._model.forward).parameters:
+                known["position_ids"] = places
+            made = self._model(input_ids=ids, **known)
+            kept = self._layers(made, mask.shape[1]) if "position_ids" in known else None
+        done = []
+        for row, (held, tokens) in enumerate(jobs):
+            at = slice(before - len(held.tokens), before + len(tokens))
+            own = kept and [[part[row, :, at].clone() for part in layer] for layer in kept]
+            logs = normalised(made.logits[row, : len(tokens)].float().numpy())
+            done.append((logs, _Held((*held.tokens, *tokens), own)))
+        return done
+
+    def _stacked(self, helds: Sequence["_Held"], longest: int) -> Any:
+        """Return the keys and values of prefixes in one cache, each at the end of its row."""
+        cache = self._cache()
+        first = helds[0].layers or []
+        for number, pair in enumerate(first):
+            both = []
+            for side, part in enumerate(pair):
+                rows = part.new_zeros((len(helds), part.shape[0], longest, part.shape[2]))
+                for row, held in enumerate(helds):
+                    own = (held.layers or [])[number][side]
+                    rows[row, :, longest - own.shape[1] :] = own
+                both.append(rows)
+            cache.update(*both, number)
+        return cache
+
+    def _layers(self, made: Any, length: int) -> Any:
+        """Return the keys and values of each layer; None if a layer keeps something else."""
+        layers = getattr(made.past_key_values, "layers", None)
+        if not layers or any(type(each).__name__ != "DynamicLayer" for each in layers):
+            return None
+        if any(each.keys.shape[-2] != length for each in layers):
+            return None
+        return [(each.keys, each.values) for each in layers]
+
+
+class _Held(NamedTuple):
+    """A prefix: its tokens, and each layer's keys and values; None if it is to be read anew."""
+
+    tokens: tuple[int, ...]
+    layers: Any
 
 
 class HuggingMasked(_Hugging, MaskedModel):

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import malaprop
-from malaprop import TEM, Lexicon, MissingExtraError, ParameterError, Privatizer
+from malaprop import TEM, DataError, Lexicon, MissingExtraError, ParameterError, Privatizer
 from malaprop.measure import RecoveredWords, attack
 from malaprop.measure.adversaries.language_model import LanguageModel, _readings, _Spelled
 from malaprop.measure.evaluation_run import EvaluationSettings
 from malaprop.measure.neural import (
     CausalModel,
+    HuggingCausal,
     Logs,
     MaskedModel,
     Prefix,
@@ -228,5 +229,22 @@ def test_hugging_face_models_are_read(tmp_path: Path, kind: str, lexicon: Lexico
         start = reader.start()
         ((whole, _),) = reader.extended([(start, tokens)])
         ((first, middle),) = reader.extended([(start, tokens[:1])])
-        ((rest, _),) = reader.extended([(middle, tokens[1:])])
+        ((rest, _), (longer, _)) = reader.extended([(middle, tokens[1:]), (start, tokens)])
         assert first + rest == pytest.approx(whole, abs=1e-4)
+        assert longer == pytest.approx(whole, abs=1e-4)
+        assert isinstance(reader, HuggingCausal)
+        held = reader.held[start.place]
+        assert held.layers is not None
+        reader.held[start.place] = held._replace(layers=None)  # as a model that keeps none
+        ((anew, _),) = reader.extended([(start, tokens)])
+        assert anew == pytest.approx(whole, abs=1e-4)
+
+
+@pytest.mark.skipif(find_spec("transformers") is None, reason="needs transformers")
+def test_a_model_without_its_last_layer_is_refused(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    sizes = {"vocab_size": 13, "num_hidden_layers": 1, "num_attention_heads": 1}
+    config = transformers.BertConfig(hidden_size=8, intermediate_size=8, **sizes)
+    transformers.BertModel(config).save_pretrained(tmp_path)
+    with pytest.raises(DataError, match="lacks weights"):
+        open_language_model(tmp_path)
