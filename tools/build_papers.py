@@ -92,17 +92,27 @@ def _counted(lines: list[Line], item: str) -> str:
     own = [line for line in lines if line.item == item]
     if all(line.ours is None for line in own):
         return "not measured: the paper's data are not at hand"
+    told = {whose: _told(own, whose) for whose in ("paper", "reading")}
+    if told["paper"]:
+        return told["paper"]
+    measured = sum(line.ours is not None for line in own)
+    if any(each.whose == "paper" for line in own for each in line.claims):
+        return f"not measured with the paper's data; {measured} figures with others"
+    if told["reading"]:
+        return f"as we read its claim, {told['reading']}"
+    return f"{measured} figures measured; the paper makes no claim about them"
+
+
+def _told(lines: list[Line], whose: str) -> str:
     claims = [
         each
-        for line in own
+        for line in lines
         for each in line.claims
-        if each.whose == "paper" and line.ours is not None
+        if each.whose == whose and line.ours is not None
     ]
-    if not claims:
-        return f"{len(own)} figures measured; the paper makes no claim that they decide"
     outcomes = Counter(_OUTCOMES[each.holds] for each in claims)
     told = [f"{outcomes[name]} {name}" for name in _OUTCOMES.values() if outcomes[name]]
-    return f"of {len(claims)}: {', '.join(told)}"
+    return f"of {len(claims)}: {', '.join(told)}" if claims else ""
 
 
 if __name__ == "__main__":
