@@ -77,6 +77,15 @@ def test_what_is_wrong_is_told_without_the_text(
     assert not own_file(NAME).exists()
 
 
+def test_a_file_of_no_known_kind_is_told_of_without_a_flag_that_there_is_not(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "train.label").write_text("text,label\na,b\n")
+    with pytest.raises(ParameterError, match=r"must end in \.csv") as caught:
+        read_own("imdb", [tmp_path / "train.label"])
+    assert "--format" not in str(caught.value)
+
+
 def test_a_large_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("malaprop.lab.datasets.own._LARGEST", 100)
     with pytest.raises(DataError, match="more than 100 bytes"):

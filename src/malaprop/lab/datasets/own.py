@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
+from malaprop.files.formats.file_format import format_of
 from malaprop.files.texts import read_labelled
 from malaprop.lab.datasets.entries import datasets_folder, private_folder
 from malaprop.lab.datasets.readers import LabelledTexts
@@ -65,6 +66,13 @@ def read_own(name: str, paths: Sequence[Path]) -> LabelledTexts:
 def _tables(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
     column, label = _COLUMNS
     for path in paths:
+        try:
+            format_of(path)
+        except ParameterError:
+            raise ParameterError(
+                f"The name of {path} does not tell what it is: a table's must end in .csv, .tsv, "
+                ".jsonl, .json or .parquet."
+            ) from None
         for text, own in read_labelled(str(path), column=column, label=label):
             yield text, str(own)
 
