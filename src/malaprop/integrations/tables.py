@@ -20,7 +20,7 @@ from malaprop.files.formats.file_format import (
     list_columns,
 )
 from malaprop.lexicon.lexicon import Lexicon
-from malaprop.privacy.errors import DataError, ParameterError, type_name
+from malaprop.privacy.errors import DataError, MalapropError, ParameterError, type_name
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.progress import Progress, report, stage
 from malaprop.privacy.randomness import secure_rng, seeded_rng
@@ -352,9 +352,19 @@ class _Polars(OpenTable):
         for place in places:
             self._check(place)
         # Only now: to collect a lazy frame may be much work.
-        self._table = self._source.collect(engine="streaming") if self._lazy else self._source
+        self._table = self._collected() if self._lazy else self._source
         self.rows = self._table.height
         return places
+
+    def _collected(self) -> Any:
+        try:
+            return self._source.collect(engine="streaming")
+        except MalapropError:
+            raise
+        except Exception:  # of polars, which quotes values
+            raise DataError(
+                "the lazy frame cannot be collected: collect it first, to see what is wrong with it"
+            ) from None
 
     def _check(self, place: int) -> None:
         import polars as pl
