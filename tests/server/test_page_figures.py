@@ -67,7 +67,8 @@ def test_the_command_and_the_code_that_are_copied_do_what_the_page_does(
     page.locator("#kind-epsilon").press("Tab")
     page.locator("#repeat").select_option("document")
     page.locator("#unknown").select_option("mask")
-    page.get_by_role("radio", name="more fluent").check()
+    assert "--readable" in page.locator("#text .code pre").first.inner_text()
+    page.get_by_role("radio", name="fluent").check()
     command, code = page.locator("#text .code pre").all_inner_texts()
     program, *arguments = shlex.split(command.replace("\\\n", " "))
     assert program == "malaprop"

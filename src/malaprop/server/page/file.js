@@ -8,7 +8,7 @@ const FORMATS = { // by the ending of a file's name
   html: "html", htm: "html", md: "markdown", eml: "eml", mbox: "mbox", parquet: "parquet",
 };
 const WITH_COLUMNS = ["csv", "tsv", "json", "jsonl", "parquet"];
-const FORMS = [["faithful", "readable"], ["fluent", "more fluent: rare words suffer"], ["drawn", "as drawn"]];
+const FORMS = [["faithful", "readable"], ["fluent", "fluent: reads better, loses more rare words"], ["drawn", "as drawn"]];
 const HEAD_BYTES = 65536;
 
 export async function mount(element, api) {
@@ -48,7 +48,7 @@ export async function mount(element, api) {
         h("h2", { id: "file-dial" }, h("label", { for: "file-epsilon" }, "How private?  ε = "), epsilonShown),
         epsilon, h("div", { class: "scale-ends", "aria-hidden": "true" }, h("small", {}, "more private"), h("small", {}, "closer to the original")),
         h("div", { class: "meaning-box" }, level, advice),
-        h("label", { for: "file-readable" }, "How to write it"), readable,
+        h("div", { class: "field" }, h("label", { for: "file-readable" }, "How to write it"), readable),
         h("label", { class: "check" }, names, "replace names of people and places"))),
     h("div", { class: "row" }, go, h("p", { class: "note" }, "The upload is deleted when the run has ended. The ledger notes the price, and none of the text.")), progressBox,
     place));

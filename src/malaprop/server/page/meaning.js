@@ -36,7 +36,7 @@ export function figuresAt(meaning, mechanism, epsilon) {
     guessed: mixed((point) => point.guessed),
     plausible: low.plausible && Math.exp(Math.log(low.plausible) + part * (Math.log(high.plausible) - Math.log(low.plausible))),
     repeats: low.repeats && meaning.occurrences.map((times, i) => [times, mixed((point) => point.repeats[i])]),
-    sampleKept: sample("kept"), alone: sample("alone"), context: sample("context"), readable: sample("readable"),
+    sampleKept: sample("kept"), alone: sample("alone"), context: sample("context"), readable: sample("readable"), fluent: sample("fluent"),
   };
 }
 

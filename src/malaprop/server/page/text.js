@@ -12,7 +12,7 @@ const IDLE = "Choose a word to see what it could become.";
 const FORMS = [ // how a draw is shown: name, label, and what that does
   ["drawn", "as drawn", "As drawn: each word as it came out at random."],
   ["readable", "readable", "Readable: a drawn word may give way to one near it that fits the words beside it. That looks at drawn words only."],
-  ["fluent", "more fluent", "More fluent: it reads better, but more of the rare words give way to frequent ones. That looks at drawn words only."],
+  ["fluent", "fluent", "Fluent: the same, but more words give way. It reads better, and loses more of the rare words."],
 ];
 const STEPS = { // what a step may be, beside the default of the library
   date: ["a day", "3 days", "a week", "30 days"],
@@ -76,7 +76,7 @@ export async function mount(element, api) {
   const look = h("p", { class: "look", "aria-hidden": "true" });
   const namesNote = h("p", { class: "note" });
   const problemPlace = h("div", {});
-  const formChoice = choice("form", "How to show it", FORMS, state.form, (value) => { state.form = value; showOutput(); showCode(); });
+  const formChoice = choice("form", "How to show it", FORMS, state.form, (value) => { state.form = value; showOutput(); showMeaning(); showCode(); });
 
   const slider = h("input", { type: "range", id: "epsilon", oninput: () => slid() });
   const presetsNote = h("p", { class: "note", id: "presets-note" }, "Of 100 words, an attacker guesses right:");
@@ -419,11 +419,12 @@ export async function mount(element, api) {
     if (isGraph(state.mechanism)) {
       told.push([`${mostSure(Math.exp(state.epsilon))} sure`, "is the most that one draw can make an attacker who was 50 % sure which of two similar words it was, such as aspirin or ibuprofen. This is proved, whatever else they know."]);
     }
+    const form = state.form === "fluent" ? "fluent" : "readable";
     facts.replaceChildren(...told.map(([number, text]) => h("li", {}, h("strong", {}, number), " ", text)));
     level.textContent = levelOf(figures);
     showBar(figures);
     factsNote.replaceChildren(figures.sampleName
-      ? `Measured on the words as drawn, in ${sampleOf(figures)}, not on this text.${figures.readable ? ` Made readable, about ${Math.round(100 * figures.readable)} of 100 words are those of the original; that step looks at the drawn words only, so an attacker could do the same.` : ""} Several draws tell more. `
+      ? `Measured on the words as drawn, in ${sampleOf(figures)}, not on this text.${figures.readable ? ` Made ${form}, about ${Math.round(100 * figures[form])} of 100 words are those of the original; that step looks at the drawn words only, so an attacker could do the same.` : ""} Several draws tell more. `
       : "An average over the words of the lexicon. What an attacker with context guesses has not been measured for this mechanism. ",
     h("a", { href: "#limits" }, "What else an attacker learns"));
     slider.setAttribute("aria-valuetext", `epsilon ${short(state.epsilon)}. ${levelOf(figures)} ${told.slice(0, 2).map((fact) => fact.join(" ")).join(" ")}`);
