@@ -34,7 +34,7 @@ def main(folder: str = "docs/howto/page") -> None:
         )
         for name, (view, dark, act) in PICTURES.items():
             page = browser.new_page(
-                viewport={"width": 1120, "height": 800},
+                viewport={"width": 1120, "height": 900},
                 color_scheme="dark" if dark else "light",
                 reduced_motion="reduce",
             )

@@ -13,6 +13,9 @@ const WITH_NAMES = "replaced name, changed number or the like";
 
 const FATES = { near: "1 step away", mid: "2 steps away", far: "farther away" };
 
+// Signs that stand against a word stay on its line.
+const [BEHIND, BEFORE] = [/^\S*/, /\S*$/];
+
 /** Return the parts of a form of a draw, and how many steps each slot has moved in it. */
 function versionOf(drawn, form) {
   if (form === "fluent") return [drawn.fluent, drawn.steps_fluent];
@@ -41,7 +44,7 @@ export function showDrawn(element, drawn, options) {
   const [parts] = versionOf(drawn, options.form);
   const words = [];
   const shown = parts.map((part, place) => {
-    if (place % 2 === 0) return part;
+    if (place % 2 === 0) return place ? part.replace(BEHIND, "").replace(BEFORE, "") : part.replace(BEFORE, "");
     const slot = (place - 1) / 2;
     const moved = movedBy(drawn, slot, options.form);
     const was = drawn.original[place];
@@ -53,7 +56,9 @@ export function showDrawn(element, drawn, options) {
       onfocus: () => options.looked(slot),
     }, withOriginal ? h("ruby", {}, part, h("rt", {}, was)) : part);
     words.push(word);
-    return word;
+    const [before] = parts[place - 1].replace(place > 1 ? BEHIND : "", "").match(BEFORE);
+    const [behind] = parts[place + 1].match(BEHIND);
+    return before || behind ? h("span", { class: "glued" }, before, word, behind) : word;
   });
   element.classList.toggle("with-originals", Boolean(options.originals));
   element.replaceChildren(...shown);
