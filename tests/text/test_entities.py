@@ -277,8 +277,17 @@ def test_an_s_behind_an_entity_stays() -> None:
             "Ann's car", [Entity(0, end, "person")], ["Ann's", " ", "car"]
         )
         assert first == FoundEntity("Ann", "person", True)
-    release = private()("ANN’S met", entities=[(0, 3, "PERSON")])
-    assert release.text.split(" ")[0].endswith("'s")
+    for text, end in (
+        ("ANN’S met", 3),
+        ("3/4/2023's met", 8),
+        ("Ω!'s met", 2),
+        ("a@b.org’s met", 7),
+    ):
+        release = private(kinds="typed", kind_epsilon=1.0)(text, entities=[(0, end, "PERSON")])
+        assert release.text.split(" ")[0].endswith("'s")
+        assert release.counts["in_lexicon"] == 1
+    met = private()("Ω!'st met", entities=[(0, 2, "PERSON")])
+    assert met.counts["mapped"] == 1
 
 
 def test_persons_share_their_parts() -> None:

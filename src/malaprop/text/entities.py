@@ -25,7 +25,6 @@ from malaprop.text.kinds.dates import DAYS, NamedDateForm
 from malaprop.text.kinds.identifiers import IdentifierForm, secret_of
 from malaprop.text.people import (
     GIVEN,
-    POSSESSIVE,
     SURNAME,
     TOWN,
     PersonForm,
@@ -388,7 +387,7 @@ Segment(text=' note', public=False, origin='')]
     for start, end, kind in _merged(sorted(grown, key=lambda each: (each.start, -each.end))):
         if done < start:
             segments.append(Segment(text[done:start], False))
-        owner = POSSESSIVE.search(text[start:end])
+        owner = _OWNER.search(text[start:end])
         bare = text[start:end] if owner is None else text[start : start + owner.start()]
         segments.append(FoundEntity(bare, kind, owner is not None))
         done = end
@@ -397,6 +396,10 @@ Segment(text=' note', public=False, origin='')]
     return segments
 
 
+_OWNER = re.compile(r"(?<=\S)['’＇][sS]$")
+_OWNER_BEHIND = re.compile(
+    r"['’＇][sS](?![\w'’＇])"
+)  # a part of the word, if that ends in a letter
 _JOINING_SIGNS = re.compile(r"[~./]*/")
 
 
@@ -433,7 +436,9 @@ class _Whole:
         start, end = end - len(piece.lstrip()), start + len(piece.rstrip())
         if start >= end:
             return None
-        return Entity(self._word_at(start)[0], self._word_at(end - 1)[1], kind)
+        start, end = self._word_at(start)[0], self._word_at(end - 1)[1]
+        owner = _OWNER_BEHIND.match(self._text, end)
+        return Entity(start, end if owner is None else owner.end(), kind)
 
     def _word_at(self, place: int) -> tuple[int, int]:
         """Return where the word at a place starts and ends; signs are cut one by one."""
