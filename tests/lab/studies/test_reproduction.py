@@ -12,7 +12,7 @@ from tests.lab.datasets.serving import Write, described, write_catalogue
 
 from malaprop import Lexicon, MissingExtraError, ParameterError, seeded_rng
 from malaprop.lab.datasets import add
-from malaprop.lab.studies import judged_again
+from malaprop.lab.studies import judged_again, reproduction
 from malaprop.lab.studies.figures import there_or_missing
 from malaprop.lab.studies.reproduction import Cells, MissingDataError, Run, run_study
 from malaprop.lab.studies.study import Claim, Item, Line, Measurement, Setting, Study, read, written
@@ -101,6 +101,15 @@ def test_another_seed_and_another_revision_are_measured(run: Run, cells: Cells) 
     revised = Study(name="nadp", items=(replace(ITEM, revision=2),))
     run_study(revised, run, cells=cells)
     assert len(measured) == 9
+
+
+def test_another_way_of_reading_texts_is_measured_again(
+    run: Run, cells: Cells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = run_study(STUDY, run, cells=cells)
+    monkeypatch.setattr(reproduction, "_READING", "another map")
+    assert run_study(STUDY, run, cells=cells) == first  # with the same draws
+    assert len(measured) == 6
 
 
 def test_a_damaged_cell_is_measured_again(run: Run, cells: Cells) -> None:

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from malaprop._version import __version__
 from malaprop.lab.studies.study import Item, Line, Measurement, Setting, Study, judged, paper_of
 from malaprop.lexicon.lexicon import Lexicon
+from malaprop.lexicon.store import SHIPPED
 from malaprop.privacy.errors import DataError, MalapropError, MissingExtraError, ParameterError
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.randomness import seeded_rng
 from malaprop.private_files import atomic_write
+from malaprop.text.word_map import MAP_VERSION
 
 if TYPE_CHECKING:
     from malaprop.lab.datasets.entries import Dataset
@@ -60,6 +62,13 @@ class Cells:
 
     def _path(self, key: Mapping[str, Any]) -> Path:
         return self.folder / str(key["study"]) / f"{_digest(key)[:32]}.json"
+
+
+# How texts become words, which is another thing to measure when it changes.
+_READING = (
+    f"map {MAP_VERSION}; bigrams "
+    + hashlib.sha256(json.dumps(SHIPPED["bigrams"], sort_keys=True).encode()).hexdigest()[:12]
+)
 
 
 def _digest(key: Mapping[str, Any]) -> str:
@@ -318,7 +327,8 @@ class _Bench:
             "seed": run.seed,
         }
         lexicon = run.fingerprint(setting)
-        key = {**drawn, "revision": item.revision, "versions": run.versions, "lexicon": lexicon}
+        measured = {"revision": item.revision, "versions": run.versions, "reading": _READING}
+        key = {**drawn, **measured, "lexicon": lexicon}
         kept = None if self.fresh else self.cells.read(key)
         if kept is not None and not any(
             figure.missing and self.run.lacking(figure.missing) is None for figure in kept
