@@ -46,6 +46,8 @@ def test_a_view_can_be_read_and_has_no_barriers(
         assert own.faint() == []
         if width == PHONE:
             assert own.barriers() == []
+            own.page.set_viewport_size({"width": 320, "height": 600})
+            assert own.page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
 def test_the_check_of_contrast_finds_faint_text(browser: Browser, site: Site) -> None:

@@ -453,9 +453,9 @@ export async function mount(element, api) {
     drawButton.textContent = count || state.example ? "Draw again" : "Draw";
     drawButton.disabled = !state.text.trim() || over;
     const times = state.rival || !next ? 0 : next / state.epsilon;
-    const why = times > 1 && Math.abs(times - Math.round(times)) < 1e-6 ? ` = ${short(state.epsilon)} × ${Math.round(times)}: one word stands in this text ${Math.round(times)} times${times > 2.5 ? ". One draw for all its places costs less: see below" : ""}` : "";
+    const why = times > 1 && Math.abs(times - Math.round(times)) < 1e-6 ? `: ${short(state.epsilon)} × ${Math.round(times)}, as one word stands in this text ${Math.round(times)} times${times > 2.5 ? ". One draw for all its places costs less: see below" : ""}` : "";
     const remedy = allowed < next ? "The ledger's limit is the service's own: take a smaller ε." : "Raise it, or take a smaller ε.";
-    price.textContent = over ? `The budget does not allow another draw, which costs ${short(next)}${why}. ${remedy}` : next ? `costs ${short(next)}${state.rival ? " for both" : why}.` : "";
+    price.textContent = over ? `The budget does not allow another draw, which costs ${short(next)}${why}. ${remedy}` : next ? `costs ${short(next)} of the budget${state.rival ? " for both" : why}.` : "";
     startOver.hidden = !count;
     meter.hidden = meterText.hidden = !state.text.trim();
   }

@@ -29,7 +29,8 @@ class Tour {
     Object.assign(this, data);
     this.step = 0;
     this.chosen = this.levels.findIndex((level) => level.epsilon === 1.5);
-    this.draw = 0;
+    const place = this.secret.indexOf(this.word);
+    this.draw = Math.max(0, this.level.outputs.findIndex((output) => output[place] !== this.word)); // so that the first step shows a change
     this.attacker = false;
     this.times = 3;
     this.measure = "similarity";
@@ -38,7 +39,7 @@ class Tour {
     this.price = h("div", { class: "card price-card" });
     this.element = h("div", { class: "view understand" },
       h("h1", { tabindex: -1 }, "What ε does, in five steps"),
-      h("p", { class: "lead" }, "What becomes of a note about an invented patient, what ε changes, and what is still learned by an attacker, who is somebody that wants the original back. The notes stand here as drawn, before any step that makes them readable."),
+      h("p", { class: "lead" }, "What becomes of a note about an invented patient, what ε changes, and what an attacker, somebody who wants the original back, still learns. The notes stand here as drawn, before any step that makes them readable."),
       h("div", { class: "card tour" }, this.stepsList(), this.controls(), this.stage, this.moves()),
       h("div", { class: "tour-below" }, this.short, this.price));
     this.update();
@@ -180,7 +181,7 @@ function chanceTable(tour) {
   const rest = 1 - shown.reduce((sum, [, chance]) => sum + chance, 0);
   const most = Math.max(rest, ...shown.map(([, chance]) => chance));
   const row = (name, chance, isOwn) => h("tr", { class: isOwn ? "own" : "" }, h("th", { scope: "row" }, name),
-    h("td", {}, h("span", { class: "length-bar", style: { width: `${((7 * chance) / most).toFixed(2)}rem` } })), h("td", {}, percent(chance)));
+    h("td", { class: "bars" }, h("span", { class: "length-bar", style: { width: `${((100 * chance) / most).toFixed(1)}%` } })), h("td", {}, percent(chance)));
   return h("table", { class: "chances" }, h("tbody", {}, shown.map(([id, chance]) => row(tour.text(id), chance, id === word)),
     row("any other word", rest, false)));
 }

@@ -296,7 +296,7 @@ function resultOf(state, map) {
   const rest = 1 - order.reduce((sum, [chance]) => sum + chance, 0);
   const most = Math.max(order[0][0], rest);
   const bar = (name, chance, isOwn) => h("tr", { class: isOwn ? "own" : "" }, h("th", { scope: "row" }, name),
-    h("td", {}, h("span", { class: "length-bar", style: { width: `${((8 * chance) / most).toFixed(2)}rem` } })),
+    h("td", { class: "bars" }, h("span", { class: "length-bar", style: { width: `${((100 * chance) / most).toFixed(1)}%` } })),
     h("td", {}, percent(chance)));
   const [near, , loss] = answer.near[0];
   return [
