@@ -26,6 +26,8 @@ from scipy.sparse import coo_matrix
 from malaprop.lexicon.bigrams import BigramModel, save_model, words_digest
 from malaprop.lexicon.lexicon import Lexicon
 from malaprop.privacy.arrays import Floats, Ids
+from malaprop.text import english
+from malaprop.text.word_map import WordMap
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "src" / "malaprop" / "data" / "english-bigrams"
@@ -83,11 +85,29 @@ the weight after u goes to single words as often as the web has them. `counts.np
 hold that as numbers out of {total:,}, rounded to steps of {step:.0%}. So they are no longer counts
 of a corpus.
 
+Contractions count as the words that they are in a private text, such as don, cannot and im: on the
+web without their apostrophe ("dont know"), in the second list with it ("don't know"). There,
+other words with an apostrophe count as their words in the lexicon, too ("it's" as it). The web list
+has no apostrophes. So `unigrams.npy` adds to these {parts} words half of what the second list says
+of the contraction, as a share of all words.
+
 **What is not known.** The licence of the second list names its authors. What texts it was counted
 from, and how many, is stated nowhere in the package.
 
 Rebuild it with `python tools/build_bigrams.py`: the same bytes come out.
 """
+
+
+class Speech(NamedTuple):
+    """A language model in the format of CMU Sphinx: words, and pairs of their numbers."""
+
+    names: list[str]
+    singles: NDArray[Any]
+    """How likely each word is."""
+    heads: Ids
+    tails: Ids
+    beyond: Floats
+    """What it says of pairs, beyond its back-off to single words."""
 
 
 class Pairs(NamedTuple):
@@ -132,15 +152,18 @@ def read(source: Path, member: str) -> bytes:
     return content
 
 
-def counts_of(source: Path, member: str) -> dict[str, int]:
-    """Read a file of counts.
+def counts_of(source: Path, member: str, index: dict[str, int]) -> Counter[str]:
+    """Read a file of counts of words or pairs; a contraction counts as what it is read as.
 
-    A pair may be listed several times, once for each way of writing it in capitals.
+    Each may be listed several times, once for each way of writing it in capitals.
     """
     counts: Counter[str] = Counter()
     for line in read(source, member).decode("utf-8").splitlines():
         key, _, count = line.rpartition("\t")
-        counts[key.lower()] += int(count)
+        words = key.lower().split(" ")
+        counts[" ".join(w if w in index else english.READ_AS.get(w, w) for w in words)] += int(
+            count
+        )
     return counts
 
 
@@ -152,7 +175,7 @@ def web_pairs(source: Path, index: dict[str, int], unigrams: Ids) -> Pairs:
     pairs is listed as on average.
     """
     listed = []
-    for pair, count in counts_of(source, BIGRAMS).items():
+    for pair, count in counts_of(source, BIGRAMS, index).items():
         first, _, second = pair.partition(" ")
         if first in index and index.get(second, len(unigrams)) < len(unigrams):
             listed.append((index[first], index[second], count))
@@ -163,8 +186,8 @@ def web_pairs(source: Path, index: dict[str, int], unigrams: Ids) -> Pairs:
     return Pairs(firsts, seconds, np.maximum(counts - DISCOUNT, 0.0) / totals[firsts])
 
 
-def speech_pairs(source: Path, index: dict[str, int], size: int) -> Pairs:
-    """Return the pairs of a language model in the format of CMU Sphinx.
+def read_speech(source: Path) -> Speech:
+    """Read the second list.
 
     After a header come the tables of quantised logarithms, single words with a probability, a
     back-off weight and the number of the first pair that ends in them, and the pairs: packed bits
@@ -192,7 +215,6 @@ def speech_pairs(source: Path, index: dict[str, int], size: int) -> Pairs:
     for count, bits in ((counts[1], pair_bits), (counts[2], word_bits + 16)):
         at += ((1 + count) * bits + 7) // 8 + 8
     names = content[at + 4 :].decode("utf-8", "replace").split("\0")  # their length stands before
-    ids = np.array([index.get(name, -1) for name in names[: counts[0]]], dtype=np.int64)
     base = np.log(1.0001)
     tails = np.repeat(
         np.arange(counts[0]), np.diff(singles["first"].astype(np.int64)).astype(np.int64)
@@ -201,8 +223,33 @@ def speech_pairs(source: Path, index: dict[str, int], size: int) -> Pairs:
     beyond = np.exp(logs[codes].astype(np.float64) * base) - np.exp(
         (singles["back_off"][heads].astype(np.float64) + singles["log"][tails]) * base
     )
-    known = (ids[heads] >= 0) & (ids[tails] >= 0) & (ids[tails] < size)
-    return Pairs(ids[heads][known], ids[tails][known], np.maximum(beyond[known], 0.0))
+    likely = np.exp(singles["log"][: counts[0]].astype(np.float64) * base)
+    return Speech(names[: counts[0]], likely, heads, tails, np.maximum(beyond, 0.0))
+
+
+def ids_of(names: list[str], index: dict[str, int]) -> Ids:
+    """Return the word of the lexicon that each word counts as, or -1.
+
+    Only words with an apostrophe count as others.
+    """
+    words = WordMap([word for word in index if word != START])
+    return np.array(
+        [index.get(name, words.map(name) if "'" in name else -1) for name in names],
+        dtype=np.int64,
+    )
+
+
+def speech_pairs(speech: Speech, ids: Ids, size: int) -> Pairs:
+    """Return the pairs of the second list, for the words that its words count as.
+
+    Of several words that count as one, each has a share as large as it is frequent.
+    """
+    listed = ids >= 0
+    sums = np.bincount(ids[listed], speech.singles[listed], size + 1)
+    share = np.where(listed, speech.singles / np.maximum(sums[ids], np.finfo(float).tiny), 0.0)
+    known = listed[speech.heads] & listed[speech.tails] & (ids[speech.tails] < size)
+    heads, tails = speech.heads[known], speech.tails[known]
+    return Pairs(ids[heads], ids[tails], speech.beyond[known] * share[heads])
 
 
 def _packed(data: NDArray[Any], count: int, each: int, start: int, bits: int) -> Ids:
@@ -229,14 +276,31 @@ def mixed(web: Pairs, speech: Pairs, size: int) -> tuple[Ids, Ids, Ids]:
     return both.row[order].astype(np.int64), both.col[order].astype(np.int64), counts
 
 
+def with_contractions(unigrams: Ids, speech: Speech, index: dict[str, int]) -> tuple[Ids, int]:
+    """Add contractions to the counts of what they are read as, which the web cuts or leaves out.
+
+    Return also how many words they are read as.
+    """
+    counts, total = unigrams.copy(), unigrams.sum()
+    added = {index[part] for part in english.READ_AS.values() if part in index}
+    for name, likely in zip(speech.names, speech.singles.tolist(), strict=True):
+        if "'" in name and (part := english.READ_AS.get(name)) in index:
+            counts[index[part]] += round(SHARE * likely * total)
+    return counts, len(added)
+
+
 def build(source: Path, folder: Path) -> str:
     """Write the model into `folder` and return what it is, as a sentence."""
     lexicon = Lexicon.open("english")
-    size, singles = len(lexicon), counts_of(source, UNIGRAMS)
+    size, index = len(lexicon), dict(lexicon.index) | {START: len(lexicon)}
+    singles = counts_of(source, UNIGRAMS, index)
     rarest = min(singles.values())
     unigrams = np.array([singles.get(word, rarest) for word in lexicon.words], dtype=np.int64)
-    index = dict(lexicon.index) | {START: size}
-    web, speech = web_pairs(source, index, unigrams), speech_pairs(source, index, size)
+    second = read_speech(source)
+    web = web_pairs(source, index, unigrams)
+    speech = speech_pairs(second, ids_of(second.names, index), size)
+    # The web's pairs need its own counts.
+    unigrams, parts = with_contractions(unigrams, second, index)
     firsts, seconds, counts = mixed(web, speech, size)
     sums = np.bincount(firsts, counts, size + 1)
     model = BigramModel.of_pairs(
@@ -261,6 +325,7 @@ def build(source: Path, folder: Path) -> str:
         web_pairs=len(web.firsts),
         speech_pairs=len(speech.firsts),
         pairs=len(model.counts),
+        parts=parts,
         known=sum(word in singles for word in lexicon.words),
         words=size,
         total=TOTAL,

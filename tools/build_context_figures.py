@@ -53,10 +53,11 @@ def built() -> dict[str, Any]:
             raise RuntimeError(f"{key} was measured with another model: measure it again")
         if any(found["smoothing"] != list(SETTINGS[each]) for each, found in readable.items()):
             raise RuntimeError(f"{key} was smoothed with other constants: measure it again")
-        about = mechanism_named(name)(epsilon=float(epsilon)).to_dict()
-        if about != context["mechanism"]:
-            raise RuntimeError(f"{key} was measured with other parameters: measure it again")
+        mechanism = mechanism_named(name)(epsilon=float(epsilon))
         lexicon = english.with_graph() if name == "balanced" else english
+        about = mechanism.to_dict()
+        if {**about, **mechanism.on(lexicon).chosen} != context["mechanism"]:
+            raise RuntimeError(f"{key} was measured with other parameters: measure it again")
         entry = mechanisms.setdefault(
             name,
             {

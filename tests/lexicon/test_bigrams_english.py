@@ -20,7 +20,7 @@ def test_it_opens_for_english_with_and_without_its_graph(english: Lexicon) -> No
     graph = shipped_model(english.with_graph())
     assert graph is not None
     assert graph.fingerprint == model.fingerprint
-    assert len(model.counts) == 1_601_341
+    assert len(model.counts) == 1_655_899
 
 
 def test_it_knows_english(english: Lexicon) -> None:
@@ -33,6 +33,19 @@ def test_it_knows_english(english: Lexicon) -> None:
     assert int(model.prior.argmax()) == the
     sums = model.probabilities(np.array([[of], [new], [model.start]]), np.arange(len(model)))
     np.testing.assert_allclose(sums.sum(axis=1), 1.0, rtol=1e-6)
+
+
+def test_it_counts_contractions_as_what_they_are_in_a_private_text(english: Lexicon) -> None:
+    model = shipped_model(english)
+    assert model is not None
+    i, don, im, not_, know, sure = (
+        english.index[word] for word in ("i", "don", "im", "not", "know", "sure")
+    )
+    after_i = model.probabilities(np.full(2, i), np.array([don, not_]))
+    assert after_i[0] > 10 * after_i[1]
+    assert model.probabilities(np.array([don]), np.array([know]))[0] > 0.05
+    assert model.probabilities(np.array([im]), np.array([sure]))[0] > 10 * model.prior[sure]
+    assert model.prior[don] > 0.1 * model.prior[not_]
 
 
 def test_other_lexicons_have_none(plane: Lexicon) -> None:

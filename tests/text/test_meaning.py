@@ -38,7 +38,7 @@ def mapped(token: str) -> str:
         ("predictably", "predictable", Way.MEANING), ("definately", "definitely", Way.MEANING),
         # By hand
         ("lol", "laugh", Way.MEANING), ("covid19", "flu", Way.MEANING),
-        ("dont", "not", Way.MEANING),
+        ("dont", "don", Way.FORM), ("ain’t", "isn", Way.FORM),
         # Forms that no list has
         ("Germany's", "germany", Way.FORM), ("nowwwwww", "now", Way.FORM), ("20gb", "gb", Way.FORM),
         # One edit away: one letter more, one fewer, another one, two swapped

@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
+from malaprop import Lexicon
 from malaprop.privacy.errors import ParameterError
 from malaprop.text import english
 from malaprop.text.tokens import tokenize
@@ -133,6 +134,30 @@ def test_the_lexicon_comes_before_the_rules() -> None:
         "42",
         "#flu",
     ]
+
+
+@pytest.mark.parametrize(
+    ("token", "word"),
+    [
+        ("don't", "don"), ("Don’t", "don"), ("DONT", "don"), ("#dont", "don"), ("didn't", "didn"),
+        ("isn't", "isn"), ("couldnt", "couldn"), ("can't", "cannot"), ("won't", "wo"),
+        ("haven't", "hadn"), ("ain’t", "isn"), ("I'm", "im"), ("y'all", "you"),
+        # The lexicon has these, or they have no part there that means the same.
+        ("cannot", "cannot"), ("cant", "cant"), ("mightn't", "not"), ("n't", "not"),
+        ("it's", "it"), ("THAT’S", "that"), ("he's", "he"), ("she's", "she"), ("they're", "they"),
+        ("we've", "we"), ("you'll", "you"), ("I'd", "i"), ("let's", "let"), ("there's", "there"),
+        ("what's", "what"), ("doctor's", "doctor"), ("doctors'", "doctors"),
+    ],
+)  # fmt: skip
+def test_contractions_count_as_what_english_has_of_them(token: str, word: str) -> None:
+    words = Lexicon.open("english").words
+    assert words[WordMap(words).map(token)] == word
+
+
+def test_a_lexicon_without_parts_has_negations_as_not() -> None:
+    words = ["not", "i", "do", "isn"]
+    mapped = [words[i] for i in WordMap(words).map_all(["don't", "can’t", "I'm", "ISN'T"])]
+    assert mapped == ["not", "not", "i", "isn"]
 
 
 def test_numbers_become_one_word() -> None:

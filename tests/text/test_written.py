@@ -3,7 +3,7 @@
 import pytest
 
 from malaprop import Lexicon
-from malaprop.text.english import CAPITALS, CONTRACTIONS, written_words
+from malaprop.text.english import CAPITALS, CONTRACTIONS, PARTS, READ_AS, written_words
 from malaprop.text.parser import TextParser
 from malaprop.text.policy import Policy
 from malaprop.text.template import Writer, lay_out, mark
@@ -81,6 +81,18 @@ def test_every_word_is_one_token_and_none_is_a_fragment(english: Lexicon) -> Non
             assert word in CONTRACTIONS
         else:
             assert words.lookup(shown) == word_id
+
+
+def test_what_a_contraction_counts_as_is_read_again_as_that_word(english: Lexicon) -> None:
+    parser = TextParser(english.words, Policy(kinds="words"))
+    own = {whole: part for whole, part in READ_AS.items() if whole not in english.index}
+    templates, secrets = parser.parse([f"{each.upper()} or {each}." for each in own])
+    for part, text in zip(own.values(), templates.fill(secrets.ids), strict=True):
+        first, _, last = text.removesuffix(".").split(" ")
+        assert first[0].isupper()
+        assert last == CONTRACTIONS.get(part, part)
+        for shown in (first.lower(), last.lower()):
+            assert PARTS.get(shown, shown) == part in english.index
 
 
 def test_both_ways_of_filling_write_alike(english: Lexicon) -> None:

@@ -69,8 +69,15 @@ def article_before(word: str) -> str:
 CAPITALS = DATA / "english-capitals" / "words.txt"
 CONTRACTIONS: dict[str, str] = _TABLES["contractions"]
 """How parts of contractions are written, and contractions without their apostrophe."""
-PARTS = {whole.lower(): part for part, whole in CONTRACTIONS.items() if "'" in whole}
-"""What contractions, in small letters, may have been drawn as."""
+PARTS = {
+    whole.lower(): part
+    for part, whole in reversed(CONTRACTIONS.items())
+    if "'" in whole and "'" not in part
+}
+"""What contractions, in small letters, may have been drawn as; of several words, the first."""
+_READ_AS: dict[str, str] = _TABLES["read_as"]
+READ_AS = {whole.replace("'", ""): part for whole, part in _READ_AS.items()} | _READ_AS
+"""The parts that contractions, in small letters, count as where a lexicon has them."""
 CLITICS = frozenset(_words("clitics"))
 """What stands behind an apostrophe where texts are cut at it: it 's."""
 
@@ -220,7 +227,7 @@ _CLITIC = re.compile(r"(.+)'(?:s|re|ve|ll|d|m)?")
 
 
 def without_clitic(word: str) -> Iterable[str]:
-    """Drop n't, 's and the like: "don't" is tried as "not", "doctor's" as "doctor"."""
+    """Drop n't, 's and the like: "mightn't" is tried as "not", "doctor's" as "doctor"."""
     if "'" not in word:
         return ()
     if word.endswith("n't"):

@@ -8,7 +8,8 @@ by fixed rules that see only the token and the lexicon:
 2. *Reading* (`readings`): a web address is read as "website", an e-mail address as "email", a
    mention as "user", a number as a number word, a hashtag as its body, a symbol as the words of
    its Unicode name, anything else as itself.
-3. *Forms*: each reading is tried as it is, then without diacritics, contraction or
+3. *Forms*: a contraction counts as the part that the lexicon has of it, such as "don" of "don't"
+   (`english.READ_AS`). Else each reading is tried as it is, then without diacritics, contraction or
    possessive, inflection, digits or punctuation. The first spelling that is in the lexicon wins,
    or that the large vocabulary has (`vocabulary`): it counts as the word nearest in
    meaning, or as the word that it is a form of.
@@ -150,7 +151,7 @@ class NearestSpelling:
         return bounds
 
 
-MAP_VERSION = f"2, vocabulary {vocabulary.SHA256[:12]}"
+MAP_VERSION = f"3, vocabulary {vocabulary.SHA256[:12]}"
 """Names the map: its rules, and the digest of its vocabulary."""
 _NEAREST_LETTERS = 32  # that repairs and the nearest spelling look at: a limit bounds their time
 
@@ -286,6 +287,9 @@ class WordMap:
 
     def _as_form(self, reading: str) -> Route | None:
         """Try a reading and its forms: in the lexicon, then in the vocabulary."""
+        part = english.READ_AS.get(reading)
+        if part is not None and (word_id := self._find(part)) is not None:
+            return Route(word_id, Way.FORM, part)
         meaning = self._meaning
         for near in (False, True) if meaning is not None and meaning.steps else (False,):
             for spelling in itertools.chain((reading,), _forms(reading)):

@@ -40,6 +40,13 @@ def test_counts_are_those_of_the_texts(lexicon: Lexicon) -> None:
     assert model.totals[3] == sum(bool(text) for text in texts)
 
 
+def test_contractions_count_as_what_is_drawn_for_them() -> None:
+    english = Lexicon.open("english")
+    model = train_model(["I don't know.", "i DON’T know", "dont know", "I'm here"], english)
+    words = ("don", "know", "i", "im", "not")
+    assert [int(model.unigrams[english.index[word]]) for word in words] == [3, 3, 2, 1, 0]
+
+
 @pytest.mark.parametrize("texts", ["so cold", [b"so"], [None]])
 def test_what_is_not_texts_is_refused(lexicon: Lexicon, texts: object) -> None:
     with pytest.raises(ParameterError):
