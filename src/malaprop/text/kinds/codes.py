@@ -1,4 +1,4 @@
-"""Codes that programs read: addresses of computers, bank accounts, hashes. They are drawn anew.
+"""Codes that programs read: IP and MAC addresses, bank accounts, hashes. They are drawn anew.
 
 What is drawn is valid, and belongs to nobody: from ranges for documentation where there are any.
 Nothing of a code shows but its kind, so that it need not be valid itself.
@@ -41,7 +41,7 @@ HASHES = {length: IdentifierForm("9a".ljust(length, "h")) for length in (32, 40,
 
 @dataclass(frozen=True)
 class InternetAddressForm(StandIn):
-    """An address of the internet, version 4, from the ranges for documentation.
+    """An IPv4 address from the ranges for documentation.
 
     >>> from malaprop import seeded_rng
     >>> IPV4.draw(2, seeded_rng(1))
@@ -90,7 +90,7 @@ def _check_digits(account: str) -> str:
 
 _HYPHEN = f"[{HYPHENS}]"
 _UUID = (8, 4, 4, 4, 12)
-_PAIRS = 6  # of the address of a network adapter (MAC)
+_PAIRS = 6  # of a MAC address
 _HEX = r"[\da-fA-F]"
 
 
@@ -152,7 +152,7 @@ def _uuid_pattern(_: CharacterClasses) -> str:
 
 
 def _adapter_pattern(_: CharacterClasses) -> str:
-    """Return the pattern of the address of a network adapter: six pairs, one with a digit.
+    """Return the pattern of a MAC address: six pairs, one with a digit.
 
     >>> import re
     >>> pattern = re.compile(_adapter_pattern(None))

@@ -75,7 +75,7 @@ def _integer_step(steps: StepSizes) -> str:
 
 
 INTEGERS = ValueGrid("INTEGERS", "number", _INTEGERS, _integer_places, _integer_step)
-# With points between thousands, 1.230.000.000 would be an address of the internet.
+# With points between thousands, 1.230.000.000 would be an IPv4 address.
 _MILLIONS = tuple(value for value in _INTEGERS if value < 10**9)
 MILLIONS = ValueGrid(
     *("MILLIONS", "number", _MILLIONS, lambda steps: _integer_places(steps, _MILLIONS)),
