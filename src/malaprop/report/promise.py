@@ -85,7 +85,8 @@ _SHIFTED = (
 )
 _PEOPLE = (
     "Names and places that are on public lists are replaced by others from these lists, without a "
-    "look at them. Those that the lists lack are words like all others, and may be read off."
+    "look at them. Of other names, some are found; the rest are words like all others, and may be "
+    "read off."
 )
 
 _ENTITIES = (
