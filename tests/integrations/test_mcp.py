@@ -81,7 +81,8 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("explain", {"word": f"{CANARY} {CANARY}"}, "Give one word to explain"),
     ("explain", {"word": "waa", "epsilon": -1.0}, "epsilon"),
     ("explain", {"word": [CANARY]}, "do not fit the tool's schema: word"),
-    ("calibrate", {}, "takes one target"),
+    ("calibrate", {}, "one target: `kept` or `success`"),
+    ("calibrate", {"kept": 0.3, "success": 0.1}, "one target: `kept` or `success`"),
     ("calibrate", {"kept": 7.0}, "kept"),
 ]
 

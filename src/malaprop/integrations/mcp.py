@@ -12,7 +12,7 @@ from typing import Any, NoReturn, ParamSpec, TypeVar
 from malaprop._version import __version__
 from malaprop.files.workers import internal_error
 from malaprop.measure.calibration import calibrate as calibrate_mechanism
-from malaprop.privacy.errors import MalapropError, MissingExtraError
+from malaprop.privacy.errors import MalapropError, MissingExtraError, ParameterError
 from malaprop.privatizer import Privatizer
 from malaprop.report.explanation import explain as explain_word
 
@@ -81,6 +81,8 @@ def server(privatizer: Privatizer) -> MCPServer[Any]:
         `kept`: at most this share of words stays unchanged. `success`: an observer who knows how
         frequent words are guesses at most this share right. The server's own ε stays.
         """
+        if (kept is None) == (success is None):
+            raise ParameterError("calibrate takes one target: `kept` or `success`.")
         found = calibrate_mechanism(
             privatizer.mechanism, privatizer.lexicon, kept=kept, success=success
         )
