@@ -101,7 +101,7 @@ def neighbourhood(graph: WordGraph, own: int, words: Words) -> dict[str, Any]:
 
 def level(epsilon: float, words: Words, near: dict[str, Any]) -> dict[str, Any]:
     """Return what is shown of one ε."""
-    privatizer = Privatizer(epsilon=epsilon, rng=seeded_rng(round(1000 * epsilon)))
+    privatizer = Privatizer(epsilon=epsilon, rng=seeded_rng(round(1000 * epsilon) + 2))
     channel = privatizer.channel
     if not isinstance(channel, LawChannel):
         raise TypeError("the mechanism must know its law")

@@ -97,6 +97,19 @@ def test_figures_rise_with_epsilon_so_that_equal_success_can_be_found(meaning: A
         assert points[0]["epsilon"] <= told["start"] <= points[-1]["epsilon"]
 
 
+def test_the_draws_that_the_tour_shows_are_no_odd_ones() -> None:
+    """The word of the first step changes in some, and each note keeps about as much as most do."""
+    tour = json.loads((FOLDER / "tour.json").read_text("utf-8"))
+    place = tour["secret"].index(tour["word"])
+    for level in tour["levels"]:
+        shown = level["outputs"]
+        pairs = [pair for output in shown for pair in zip(output, tour["secret"], strict=True)]
+        kept = sum(out == secret for out, secret in pairs) / len(pairs)
+        assert kept == pytest.approx(level["kept"], abs=0.1)
+        if level["epsilon"] <= 2:
+            assert any(output[place] != tour["word"] for output in shown)
+
+
 @pytest.mark.parametrize(
     ("path", "headers", "status"),
     [
