@@ -39,13 +39,16 @@ class Candidates:
 
 
 class LawLikelihoods:
-    """The probabilities of a law."""
+    """The probabilities of a law. With `most`, only so many candidates are weighed, the usual ones,
+    and the outputs themselves: a law without a form for its columns is then faster.
+    """
 
     source = "exact, from the law"
     """Where the probabilities come from, in a few words."""
 
-    def __init__(self, law: Law) -> None:
+    def __init__(self, law: Law, most: int | None = None) -> None:
         self._law, self._size = law, len(law.space)
+        self._most = self._size if most is None else most
         self._columns = columns_of(law)
         self._keep_for(np.empty(0), 0)
 
@@ -108,7 +111,8 @@ class LawLikelihoods:
         count = self._words.shape[1]
         words = np.zeros((len(outputs), count), dtype=np.int64)
         best = np.full((len(outputs), count), -np.inf)
-        steps = blocks(self._size, row_cells=self._size)
+        usual = usual[(np.arange(len(usual)) < self._most) | np.isin(usual, outputs)]
+        steps = blocks(len(usual), row_cells=self._size)
         for done, block in enumerate(steps, 1):
             some = usual[block]
             logs = np.maximum(self._law.log_probabilities(some)[:, outputs], _NEVER)

@@ -67,6 +67,18 @@ def test_candidates_and_pairs_are_those_of_the_whole_law(
     np.testing.assert_allclose(pairs, np.maximum(whole[words, others], -1e30), rtol=1e-9)
 
 
+def test_with_few_usual_words_outputs_are_candidates_too(plane: Lexicon, prior: Floats) -> None:
+    """Of a law by rows: no other candidate is weighed, and each has its true chance."""
+    channel = channels(plane)["permute-and-flip"]
+    whole, outputs = channel.log_probabilities(np.arange(40)), np.array([30, 35])
+    found = LawLikelihoods(channel.law, most=5).candidates(outputs, np.log(prior), 7)
+    weighed = np.array([0, 1, 2, 3, 4, 30, 35])
+    scores = np.log(prior)[weighed, None] + whole[np.ix_(weighed, outputs)]
+    expected = weighed[np.argsort(-scores, axis=0)].T
+    assert found.words.tolist() == expected.tolist()
+    np.testing.assert_allclose(found.logs, whole[found.words, outputs[:, None]], rtol=1e-9)
+
+
 @pytest.mark.parametrize("name", ["balanced", "tem", "permute-and-flip"])
 def test_candidates_of_an_earlier_call_are_those_of_a_new_one(
     plane: Lexicon, prior: Floats, name: str

@@ -3,13 +3,17 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from malaprop.lab.studies import study_named
 from malaprop.lab.studies.frontier import Observed, own_privatizer
 from malaprop.lab.studies.frontier.curves import LEVELS
 from malaprop.lab.studies.reproduction import CellProgress, Cells, Run, run_study
 from malaprop.lab.studies.study import Line, Study
+from malaprop.privacy.arrays import Ids
+from malaprop.privacy.channel import LawChannel
 from malaprop.privacy.errors import ParameterError
+from malaprop.privacy.likelihoods import LawLikelihoods, Likelihoods
 from malaprop.privacy.mechanism import Mechanism
 from malaprop.privacy.randomness import seeded_rng
 
@@ -17,6 +21,7 @@ _BEYOND = 0.03  # shares recovered, beyond the first and the last level, so that
 _LEAST, _MOST = 1e-3, 1e4
 _CLOSE = 1.05  # of two ε between which no other is tried
 _TRIES = 3  # for each level
+_USUAL = 2000  # words that the search for ε takes for candidates, beside the outputs
 _DIGITS = 3  # of an ε, so that a run that is repeated takes what was kept
 
 
@@ -53,11 +58,25 @@ def _success(mechanism: Mechanism, run: Run) -> Callable[[float], float]:
 
     def recovered(epsilon: float) -> float:
         made, rng = replace(mechanism, epsilon=epsilon), seeded_rng(run.seed)
-        observed = Observed(run=probe, privatizer=own_privatizer(probe, made, rng), rng=rng)
+        observed = _Probe(run=probe, privatizer=own_privatizer(probe, made, rng), rng=rng)
         attacked = {each.measure: each.value for each in observed.attacked()}
         return max(float(attacked[name] or 0.0) for name in ("success_alone", "success_context"))
 
     return recovered
+
+
+class _Probe(Observed):
+    """A fast and slightly weaker observer, to look for ε with: no smoothing, and usual words."""
+
+    @cached_property
+    def likelihoods(self) -> Likelihoods:
+        channel = self.privatizer.channel
+        if isinstance(channel, LawChannel):
+            return LawLikelihoods(channel.law, most=_USUAL)
+        return super().likelihoods
+
+    def smoothed(self, drawn: Ids, lengths: Ids) -> Ids:
+        return drawn
 
 
 def epsilons_at(
