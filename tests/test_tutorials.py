@@ -4,10 +4,11 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from pathlib import Path
 
@@ -22,6 +23,16 @@ _STEP = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 def commands(page: str) -> list[tuple[str, str]]:
     """Return the commands of a page, each with what it should print."""
     return [step for block in _BLOCK.findall(page) for step in _STEP.findall(block)]
+
+
+def on_free_ports(page: str) -> str:
+    """Return a page with free ports for its own, and time for what starts on a slow machine."""
+    with ExitStack() as held:
+        for port in sorted(set(re.findall(r"localhost:(\d+)", page))):
+            free = held.enter_context(socket.socket())
+            free.bind(("127.0.0.1", 0))
+            page = re.sub(rf"\b{port}\b", str(free.getsockname()[1]), page)
+    return page.replace("--retry 60 ", "--retry 600 ")
 
 
 @pytest.fixture
@@ -40,7 +51,7 @@ def test_a_tutorial_runs_as_it_is_written(page: Path, tmp_path: Path) -> None:
         shutil.copy(example, tmp_path)
     tools = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": tools, "COLUMNS": "80", "HOME": str(tmp_path)}
-    for command, expected in commands(page.read_text("utf-8")):
+    for command, expected in commands(on_free_ports(page.read_text("utf-8"))):
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=tmp_path,
