@@ -37,8 +37,12 @@ class Process:
                 ],
                 stderr=log,
             )
-        self.url = self._event("listening")["url"]
-        self._event("ready")
+        try:
+            self.url = self._event("listening")["url"]
+            self._event("ready")
+        except BaseException:
+            self.end()
+            raise
 
     def _event(self, name: str) -> dict[str, Any]:
         until = time.monotonic() + 600
