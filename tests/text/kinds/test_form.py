@@ -43,6 +43,8 @@ VALUE_FORMS: list[ValueForm] = [
     *(NamedDateForm(parts) for parts in ("dmy", "mdy", "dm", "md", "my")),
     *(TimeForm(seconds) for seconds in (True, False)),
     *(TimeForm(s, before="T", after=after) for s in (True, False) for after in ("", "Z")),
+    *(TimeForm(True, fraction=fraction) for fraction in (".000", ",000", ".000000")),
+    *(TimeForm(True, "T", after, ".00") for after in ("", "Z")),
     HourForm(),
 ]
 SHAPES = [

@@ -116,15 +116,19 @@ class NamedDateForm(ValueForm):
 class TimeForm(ValueForm):
     """A time on a clock of 24 hours, zero-padded.
 
-    `before` is the T of a time stamp, and `after` its Z, if it has them.
+    `before` is the T of a time stamp, and `after` its Z, if it has them. `fraction` is that of a
+    second, as zeros: nothing is told of it but how it is written.
 
     >>> TimeForm(seconds=False).write(65), TimeForm(seconds=True, before="T").write(65)
     ('01:05', 'T00:01:05')
+    >>> TimeForm(seconds=True, fraction=",000").write(65)
+    '00:01:05,000'
     """
 
     seconds: bool
     before: str = ""
     after: str = ""
+    fraction: str = ""
     tag = "times"
 
     @property
@@ -141,7 +145,8 @@ class TimeForm(ValueForm):
     def write(self, index: int) -> str:
         minutes, seconds = divmod(index, 60) if self.seconds else (index, 0)
         clock = f"{minutes // 60:02}:{minutes % 60:02}"
-        return f"{self.before}{clock}{f':{seconds:02}' if self.seconds else ''}{self.after}"
+        precise = f":{seconds:02}{self.fraction}" if self.seconds else ""
+        return f"{self.before}{clock}{precise}{self.after}"
 
 
 @dataclass(frozen=True)
@@ -163,9 +168,15 @@ class HourForm(ValueForm):
 _BY_LETTERS = {name[:3].lower(): month for month, name in enumerate(english.MONTHS, 1)}
 _NAMED = re.compile(r"\d+|[^\W\d_]+")
 _HALF = rf"{NUMBER_GAP}?{english.HALF}"
-_CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?!\d|:\d)"
+_HOURS_AND_MINUTES = r"\d{1,2}:\d{2}"
+_CLOCK = rf"{_HOURS_AND_MINUTES}(?::\d{{2}})?(?!\d|:\d)"
+# Of a second, as logs have it: of any length in a time stamp, else in groups of three digits.
+_PRECISE = rf"{_HOURS_AND_MINUTES}:\d{{2}}[.,]"
+_STAMPED = rf"T(?:{_PRECISE}\d{{1,9}}(?!\d)|{_CLOCK})Z?(?![^\W_])"
+_LOGGED = rf"{_PRECISE}(?:\d{{3}}){{1,3}}(?![^\W_]|[.,]\d)"
 _TIME = re.compile(
-    r"(?P<before>T?)(?P<hour>\d+)(?::(?P<minute>\d+))?(?::(?P<second>\d+))?(?P<after>Z?)"
+    r"(?P<before>T?)(?P<hour>\d+)(?::(?P<minute>\d+))?(?::(?P<second>\d+))?"
+    r"(?P<fraction>[.,]\d+)?(?P<after>Z?)"
     rf"(?:\s?(?P<half>{english.HALF}))?"
 )
 
@@ -240,7 +251,8 @@ def _read_time(token: str, _: Conventions) -> Read:
         hour = hour % 12 + 12 * halves.index(match["half"][0].lower())
     if match["minute"] is None:
         return Read(HourForm(), HOURS.index(hour))
-    form = TimeForm(match["second"] is not None, match["before"], match["after"])
+    fraction = re.sub(r"\d", "0", match["fraction"] or "")
+    form = TimeForm(match["second"] is not None, match["before"], match["after"], fraction)
     minutes = min(hour, 23) * 60 + min(whole(match["minute"]), 59)
     if not form.seconds:
         return Read(form, MINUTES.index(minutes))
@@ -253,6 +265,6 @@ Kind(
     "time",
     40,
     _read_time,
-    lambda _: rf"T{_CLOCK}Z?(?![^\W_])|{_CLOCK}(?:{_HALF})?|\d{{1,2}}{_HALF}",
+    lambda _: rf"{_STAMPED}|{_LOGGED}|{_CLOCK}(?:{_HALF})?|\d{{1,2}}{_HALF}",
     tags=("times",),
 )

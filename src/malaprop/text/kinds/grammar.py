@@ -27,7 +27,7 @@ from malaprop.text.tokens import (
     tokenize,
 )
 
-GRAMMAR_VERSION = 1
+GRAMMAR_VERSION = 2
 """Changes whenever a text is cut into other words or values, or a value is read as another one."""
 
 VALUES = re.compile(r"[\d#/\\]")
