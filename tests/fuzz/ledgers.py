@@ -57,7 +57,8 @@ class _Model:
         self.ledger = Ledger.open(url, secret=_SECRET)
         self.spent: dict[tuple[Owner, Account], Decimal] = defaultdict(Decimal)
         self.limits: dict[Owner, Decimal | None] = {}
-        self.requests: dict[str, tuple[bytes, str]] = {}
+        # No request is ever answered, so that its price must stay what it was.
+        self.requests: dict[str, tuple[bytes, list[Decimal], str]] = {}
 
     def limit(self, owner: Owner) -> Decimal | None:
         own = self.limits.get(owner)
@@ -70,16 +71,18 @@ class _Model:
     def debit(self) -> str:
         choose = self.choices.choice
         subject, key, dry = choose(_SUBJECTS), choose(_KEYS), self.choices.random() < 0.2
+        name = choose(("a", "b", "c", None))
+        request = None if name is None else Request(name, choose((b"", b"x")))
+        before = self.requests.get(f"{key} {name}")
         costs = {account: Decimal(choose(_AMOUNTS)) for account in _ACCOUNTS}
+        if before is not None and self.choices.random() < 0.7:
+            costs = dict(zip(_ACCOUNTS, before[1], strict=True))
         owners: list[Owner] = [("key", key), ("total", "")]
         if subject is not None:
             owners.append(("subject", subject))
         fits = all(
             self.fits(owner, account, costs[account]) for account in costs for owner in owners
         )
-        name = choose(("a", "b", "c", None))
-        request = None if name is None else Request(name, choose((b"", b"x")))
-        before = self.requests.get(f"{key} {name}")
         charge = Charge(amounts={a: Amounts(epsilon=cost) for a, cost in costs.items()})
         try:
             receipt = self.ledger.debit(
@@ -92,17 +95,18 @@ class _Model:
         except RequestError:
             assert request is not None
             assert before is not None
-            assert before[0] != request.body
-            return "another body"
+            assert before[:2] != (request.body, list(costs.values()))
+            return "another request"
         if before is not None:
             assert request is not None
-            assert (before, receipt.replayed) == ((request.body, receipt.id), True)
+            assert before == (request.body, list(costs.values()), receipt.id)
+            assert receipt.replayed
             return "repeated"
         assert fits, "more was debited than the limit allows"
         if dry:
             return "dry"
         if request is not None:
-            self.requests[f"{key} {name}"] = request.body, receipt.id
+            self.requests[f"{key} {name}"] = request.body, list(costs.values()), receipt.id
         for account, cost in costs.items():
             for owner in owners:
                 self.spent[owner, account] += cost
