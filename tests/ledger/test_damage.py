@@ -160,6 +160,18 @@ def test_each_change_is_found(ledger: Ledger, url: str, tem: Privatizer, what: s
     assert ledger.verify()
 
 
+def test_a_mark_that_is_no_text_is_found(tmp_path: Path, tem: Privatizer) -> None:
+    path = tmp_path / "ledger.db"
+    with Ledger.open(f"sqlite:///{path}", secret=SECRET) as ledger:
+        spend(ledger, tem, 4)
+        with sqlite3.connect(path) as raw:
+            raw.execute("DELETE FROM entries WHERE number = 3")
+            raw.execute("UPDATE entries SET mark = x'00' WHERE number = 4")
+        raw.close()
+        told = [str(finding) for finding in ledger.verify()]
+    assert told[0] == "An entry behind 2 cannot be read."
+
+
 def test_a_ledger_that_is_used_meanwhile_is_no_older_one(
     ledger: Ledger, url: str, tem: Privatizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -98,6 +98,10 @@ def _entries(connection: Connection, hashes: Hashes, last: Seen, sums: _Sums) ->
     before = NOTHING_SEEN
     broken = False
     for row in streamed(connection, query):
+        if not (isinstance(row["number"], int) and isinstance(row["mark"], str)):
+            broken = True
+            yield f"An entry behind {before.number:,} cannot be read."
+            continue
         if row["number"] != before.number + 1:
             yield f"Entry {before.number + 1:,} is missing."
         elif not broken and row["mark"] != mark_of(hashes, before.mark, row):
