@@ -1,4 +1,4 @@
-"""docs/studies/papers.md: what the papers state, with modules, commands and tests that exist."""
+"""docs/papers.md: what the papers state, with modules, commands and tests that exist."""
 
 import importlib.util
 import re

@@ -1,4 +1,4 @@
-"""Build docs/studies/papers.md: everything that the five papers state, and where it is.
+"""Build docs/papers.md: everything that the five papers state, and where it is.
 
     python tools/build_papers.py
 
@@ -18,7 +18,7 @@ from malaprop.lab.studies.study import Line, paper_of, read_results
 
 ROOT = Path(__file__).resolve().parent.parent
 ROWS = ROOT / "tools" / "papers.toml"
-PAGE = ROOT / "docs" / "studies" / "papers.md"
+PAGE = ROOT / "docs" / "papers.md"
 _TESTS = {
     "M/": "tests/mechanisms/test_",
     "P/": "tests/privacy/test_",
@@ -31,8 +31,8 @@ _HEAD = """\
 Every algorithm, definition, theorem, table, figure and announced extension of the five papers:
 what it is, where it is built, the command that runs it, the test that checks it, and what became
 of it. For tables and figures, the paper's claims are counted on every figure that they are about;
-[the pages of the studies](README.md) show them, and
-[what we could not confirm](what-we-could-not-confirm.md) has the reasons. {counts}
+[the pages of the studies](studies/README.md) show them, and
+[what we could not confirm](studies/what-we-could-not-confirm.md) has the reasons. {counts}
 """
 
 
@@ -68,7 +68,9 @@ def page() -> str:
     parts = [_HEAD.format(counts=counts)]
     for name, own in papers.items():
         lines = judged_again(read_results(ROOT / "docs" / "studies" / f"{name}.jsonl.gz"))
-        parts.append(f"## {name}\n{paper_of(name).paper}. [The page of the study]({name}.md).\n")
+        parts.append(
+            f"## {name}\n{paper_of(name).paper}. [The page of the study](studies/{name}.md).\n"
+        )
         parts.append(
             "| what | it says | module | command | test | verdict |\n|---|---|---|---|---|---|"
         )
@@ -83,7 +85,7 @@ def _shown(row: Row, lines: list[Line]) -> str:
     modules = ", ".join(f"`{each.removeprefix('malaprop.')}`" for each in row.modules.split())
     command = f"`{row.command}`" if row.command else ""
     path, _, test = row.path.partition("::")
-    tested = f"[{test.removeprefix('test_').replace('_', ' ')}](../../{path})" if path else ""
+    tested = f"[{test.removeprefix('test_').replace('_', ' ')}](../{path})" if path else ""
     return f"| {row.what} | {row.says} | {modules} | {command} | {tested} | {verdict} |"
 
 
