@@ -260,8 +260,8 @@ def test_every_study_describes_every_item() -> None:
 
 
 PINNED = {
-    "nadp": "5cbf002cc0f67f4c",
-    "mahalanobis": "f072beb5601b21ce",
+    "nadp": "42ce7549209d759a",
+    "mahalanobis": "04ffc2d80687e7db",
     "tem": "b89c30b9d5199393",
     "privemb": "481e6a9a5451a247",
     "hyperbolic": "e3017b8711ac5fe4",
