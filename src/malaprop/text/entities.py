@@ -261,7 +261,7 @@ def _each(found: object, name: str) -> Iterator[tuple[int, int, str | None]]:
         try:
             start, end, label = _parts(item)
             yield place(start), place(end), None if label is None else _label(label)
-        except Exception:
+        except Exception:  # as above
             raise ParameterError(
                 f"Item {number} of `{name}` must be (start, end, label) with whole numbers, a "
                 "dictionary with these, a Span of spaCy or a RecognizerResult of Presidio. Got "
